@@ -1,0 +1,1 @@
+"""Science programs as environments: one folder per program, none of which imports another."""

@@ -1,0 +1,3 @@
+"""KAlgebra, KDE's calculator and plotter, as an environment."""
+
+ENV_ID = "SciBoard-KAlgebra-v0"

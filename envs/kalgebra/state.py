@@ -1,0 +1,101 @@
+"""Reads KAlgebra's state from its accessibility tree, and from what `guest/plots.c` reports."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from sci_gym.envs.kalgebra import widgets
+from sci_gym.specs import A11yTree, State
+
+RESOLUTIONS = ("Poor", "Normal", "Fine", "Very Fine")
+STYLES_3D = ("Dots", "Lines", "Solid")
+MODES = ("Calculate", "Evaluate")
+SIDES = ("left", "top", "width", "height")
+NO_ENTRY = "<b>Name</b>"
+"""What the dictionary's label for a name is called while it is empty: after the label beside it."""
+
+
+def read(tree: A11yTree, lines: Iterable[str]) -> dict[str, Any]:
+    """The state as plain data; `KAlgebra.read_state` documents the keys."""
+    models, viewport = _reported(lines)
+    calculator, space = widgets.calculator_input(tree), widgets.input_3d(tree)
+    tabs = widgets.tab_list(tree)
+    return {
+        "tab": None if tabs is None else tabs.name,
+        "variables": _variables(tree),
+        "plots_2d": models[0] if 0 in models else _listed_plots(tree),
+        "plots_3d": [plot for number, plots in sorted(models.items()) if number for plot in plots],
+        "viewport": viewport or _typed_viewport(tree),
+        "resolution": widgets.checked(tree, "2D Graph", RESOLUTIONS),
+        "grid": widgets.checked(tree, "2D Graph", ("Grid",)) is not None,
+        "keep_aspect_ratio": widgets.checked(tree, "2D Graph", ("Keep Aspect Ratio",)) is not None,
+        "style_3d": widgets.checked(tree, "3D Graph", STYLES_3D),
+        "mode": widgets.checked(tree, "Calculator", MODES),
+        "input": "" if calculator is None else calculator.text,
+        "input_3d": "" if space is None else space.text,
+        "dictionary": _dictionary(tree),
+    }
+
+
+def _variables(tree: A11yTree) -> dict[str, str]:
+    table = widgets.below(tree, widgets.dock(tree, "Functions"), "table")
+    return {name.name: value.name for name, value in widgets.cells(tree, table)}
+
+
+def _listed_plots(tree: A11yTree) -> list[dict[str, Any]]:
+    listed = widgets.below(tree, widgets.dock(tree, "Functions"), "tree")
+    return [
+        {"name": name.name, "plot": plot.name, "visible": name.has(State.CHECKED)}
+        for name, plot in widgets.cells(tree, listed)
+    ]
+
+
+def _typed_viewport(tree: A11yTree) -> dict[str, float] | None:
+    functions = widgets.dock(tree, "Functions")
+    sides: dict[str, float] = {}
+    for side in SIDES:
+        spin = widgets.below(tree, functions, "spin button", f"{side.title()}:")
+        if spin is None or spin.value is None:
+            return None
+        sides[side] = spin.value
+    return sides
+
+
+def _dictionary(tree: A11yTree) -> dict[str, Any]:
+    field = widgets.below(tree, widgets.dock(tree, "Operations"), "text")
+    panel = widgets.first(tree, lambda node: node.role == "panel" and node.name == "Information")
+    label = widgets.child(tree, panel, "label")
+    entry = None if label is None or label.name in ("", NO_ENTRY) else label.name
+    return {"filter": "" if field is None else field.text, "entry": entry}
+
+
+def _reported(lines: Iterable[str]) -> tuple[dict[int, list[dict[str, Any]]], dict[str, float] | None]:
+    """What the start-up module said last: plots by number of their model, and the 2D graph's viewport."""
+    models: dict[int, list[dict[str, Any]]] = {}
+    viewport: dict[str, float] | None = None
+    for line in lines:
+        report = _json(line)
+        number = report.get("number")
+        if "model" in report and isinstance(number, int):
+            models[number] = [_plot(plot) for plot in report.get("plots", ()) if isinstance(plot, Mapping)]
+        elif "plotter" in report and number == 0:
+            viewport = {side: float(report.get(side, 0.0)) for side in SIDES}
+    return models, viewport
+
+
+def _plot(plot: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "name": str(plot.get("name", "")),
+        "plot": str(plot.get("plot", "")),
+        "visible": plot.get("visible") is True,
+    }
+
+
+def _json(line: str) -> dict[str, Any]:
+    try:
+        value = json.loads(line)
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,100 @@
+"""What a program's folder under `envs/` provides: an `App`.
+
+An app is data and pure functions, run on the host. Whatever has to run beside the program is a start-up
+module (`ProgramSpec.preload`), which the guest compiles and loads into the stock program.
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
+
+from sci_gym.specs import Action, Observation
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """Something that must be installed where the program runs.
+
+    Attributes:
+        command: an executable that must be on PATH, or an absolute path that must exist.
+        package: the Debian package that brings it.
+        why: what it is needed for.
+    """
+
+    command: str
+    package: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramSpec:
+    """How to start a program.
+
+    Attributes:
+        name: the app's name for it.
+        argv: the command.
+        env: variables set for it beside the desktop's own.
+        preload: C source of its start-up module, or None.
+        register_s: how long it may take to register with the accessibility bus before it is launched again.
+    """
+
+    name: str
+    argv: tuple[str, ...]
+    env: Mapping[str, str] = field(default_factory=dict)
+    preload: Path | None = None
+    register_s: float = 10.0
+
+
+class Desktop(Protocol):
+    """What a set-up verb can do with the running desktop."""
+
+    def act(self, action: Action) -> Observation:
+        """Act, wait for the screen to settle, and observe."""
+
+    def observe(self) -> Observation:
+        """Observe without acting."""
+
+    def wait_for(self, what: str, holds: Callable[[Observation], bool]) -> Observation:
+        """Observe until a condition holds; `DeadlineError` names `what` when it does not in time."""
+
+    def put_file(self, path: str, data: bytes) -> None:
+        """Write a file below the guest's home."""
+
+
+class App(abc.ABC):
+    """A program (or several on one desktop) as an environment.
+
+    Attributes:
+        name: lower case, the prefix of its predicates and verbs.
+        env_id: the Gymnasium id, such as "SciBoard-KAlgebra-v0".
+        title: for people.
+        folder: the app's folder; its task templates are `folder / "tasks" / "*.toml"`.
+        requirements: what must be installed in the guest.
+        programs: what is started for each episode.
+        verbs: set-up verbs by name without prefix: functions of a `Desktop` and typed keyword arguments.
+        predicates: predicates by name without prefix: functions of an `Evidence` and typed keyword arguments.
+    """
+
+    name: ClassVar[str]
+    env_id: ClassVar[str]
+    title: ClassVar[str]
+    folder: ClassVar[Path]
+    requirements: ClassVar[tuple[Requirement, ...]]
+    programs: ClassVar[tuple[ProgramSpec, ...]]
+    verbs: ClassVar[Mapping[str, Callable[..., None]]]
+    predicates: ClassVar[Mapping[str, Callable[..., bool]]]
+
+    @abc.abstractmethod
+    def ready(self, observation: Observation) -> bool:
+        """Whether the program can take input."""
+
+    @abc.abstractmethod
+    def read_state(self, observation: Observation) -> Mapping[str, Any]:
+        """The program's state as plain data; each app documents its keys.
+
+        Pure, and total: a program that is gone or half drawn gives an empty or partial state, never an error.
+        """

@@ -1,0 +1,236 @@
+"""The command line: `sci-gym doctor | demo | tasks | verify | play`.
+
+Every command takes `--json`: one object on standard output and nothing else there; progress goes to
+standard error. The exit status is 0 when all is well, 1 on a miss, 2 on a wrong call.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import gymnasium as gym
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+import sci_gym
+from sci_gym import doctor as examination
+from sci_gym.app import App
+from sci_gym.errors import SciGymError
+from sci_gym.loader import app_names, load_app
+from sci_gym.tasks import Template, load_templates
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, help="Real science programs as Gymnasium environments.")
+tasks_app = typer.Typer(no_args_is_help=True, help="The shipped tasks.")
+app.add_typer(tasks_app, name="tasks")
+
+Json = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
+AppName = Annotated[str | None, typer.Option("--app", help="Name of an app; all by default.")]
+out = Console()
+err = Console(stderr=True)
+
+
+@app.command()
+def doctor(as_json: Json = False, trial: Annotated[bool, typer.Option(help="Start each machine once.")] = True) -> None:
+    """Tell what is installed, what each app and machine needs, and the command that gets it."""
+    findings = examination.examine(trial)
+    missing = examination.missing_packages()
+    healthy = all(one.ok for one in findings if one.needed)
+    fix = examination.install_command(missing) if missing else ""
+    if as_json:
+        _print_json({"healthy": healthy, "install": fix, "findings": [one.as_dict() for one in findings]})
+    else:
+        table = Table("", "of", "what", "found", "get it with", title="sci-gym doctor")
+        for one in findings:
+            mark = "[green]ok" if one.ok else ("[red]missing" if one.needed else "[yellow]optional")
+            table.add_row(mark, one.subject, one.what, one.detail, one.fix)
+        out.print(table)
+        if fix:
+            out.print(f"To get all that is missing:\n  [bold]{fix}")
+    raise typer.Exit(0 if healthy else 1)
+
+
+@tasks_app.command("list")
+def tasks_list(app_name: AppName = None, as_json: Json = False) -> None:
+    """List the tasks of an app, or of all."""
+    rows = [_summary(one, template) for one in _apps(app_name) for template in load_templates(one).values()]
+    if as_json:
+        _print_json({"tasks": rows})
+        return
+    table = Table("environment", "task", "kind", "difficulty", "subtasks", "parameters", title=f"{len(rows)} tasks")
+    for row in rows:
+        cells = (row["env_id"], row["id"], row["kind"], row["difficulty"], str(row["subtasks"]))
+        table.add_row(*cells, ", ".join(row["parameters"]))
+    out.print(table)
+
+
+@tasks_app.command("show")
+def tasks_show(
+    task: Annotated[str, typer.Argument(help="Id of a task.")],
+    app_name: Annotated[str, typer.Option("--app")] = "kalgebra",
+    seed: Annotated[int, typer.Option(help="Draws the parameters.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """Show one task as a seed fills it in: instruction, graph, set-up."""
+    import numpy as np
+
+    from sci_gym.loader import select_tasks
+
+    spec = select_tasks(load_app(app_name), task)(np.random.default_rng(seed))
+    graph = [{"id": node.id, "goal": node.goal, "after": list(node.after)} for node in spec.graph.nodes]
+    shown = {
+        "id": spec.id,
+        "difficulty": spec.difficulty,
+        "instruction": spec.instruction,
+        "parameters": dict(spec.parameters),
+        "setup": [{"verb": verb.name, **verb.arguments} for verb in spec.setup],
+        "graph": graph,
+        "max_steps": spec.max_steps,
+        "oracle_steps": len(spec.oracle),
+    }
+    if as_json:
+        _print_json(shown)
+        return
+    out.print(f"[bold]{spec.id}[/] ({spec.difficulty}, at most {spec.max_steps} steps)\n{spec.instruction}\n")
+    for node in graph:
+        after = f" after {', '.join(node['after'])}" if node["after"] else ""
+        out.print(f"  [cyan]{node['id']}[/]{after}: {node['goal']}", highlight=False)
+
+
+@app.command()
+def verify(
+    app_name: AppName = None,
+    task: Annotated[list[str] | None, typer.Option("--task", help="Only these tasks.")] = None,
+    seeds: Annotated[int, typer.Option(help="How many seeds a task.", min=1)] = 2,
+    jobs: Annotated[int, typer.Option(help="Desktops at a time.", min=1)] = 2,
+    as_json: Json = False,
+) -> None:
+    """Hold every task to its promise on the real program; exit 1 on any miss."""
+    from sci_gym.verify import Report
+    from sci_gym.verify import verify as check
+
+    reports: list[Report] = []
+    with _progress() as progress:
+        for one in _apps(app_name):
+            templates = load_templates(one)
+            chosen = list(task or templates)
+            unknown = [name for name in chosen if name not in templates]
+            if unknown and app_name:
+                raise sci_gym.UnknownNameError(f"task of {one.title}", unknown[0], templates)
+            chosen = [name for name in chosen if name in templates]
+            bar = progress.add_task(one.title, total=len(chosen) * seeds)
+            for report in check(_maker(one), templates, chosen, range(seeds), jobs):
+                reports.append(report)
+                progress.advance(bar)
+    _tell(sorted(reports, key=lambda report: (report.task, report.seed)), as_json)
+
+
+@app.command()
+def demo(
+    task: Annotated[str, typer.Option(help="Which task to play.")] = "plot-2d-and-value",
+    app_name: Annotated[str, typer.Option("--app")] = "kalgebra",
+    seed: Annotated[int, typer.Option(help="Draws the parameters.")] = 7,
+    folder: Annotated[Path, typer.Option(help="Where the recording and the replay page go.")] = Path("runs/demo"),
+    as_json: Json = False,
+) -> None:
+    """Play one task with its oracle on the real program, and write a replay page."""
+    from sci_gym.demo import run_demo
+
+    env_id = load_app(app_name).env_id
+    console = err if as_json else out
+    with _progress() as progress:
+        bar = progress.add_task(f"starting {env_id}", total=None)
+        result = run_demo(env_id, task, seed, folder, console, lambda text, total: progress.update(
+            bar, description=text, total=total, advance=1))  # fmt: skip
+    if as_json:
+        _print_json(result)
+    else:
+        out.print(f"success [bold]{result['success']}[/], coverage {result['coverage_rate']:.2f}, "
+                  f"logical consistency {result['logical_consistency']:.2f}")  # fmt: skip
+        out.print(f"replay page: [bold]{result['page']}", soft_wrap=True)
+    raise typer.Exit(0 if result["success"] else 1)
+
+
+@app.command()
+def play(
+    app_name: Annotated[str, typer.Option("--app")] = "kalgebra",
+    task: Annotated[str | None, typer.Option(help="Id of a task; drawn by default.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Draws the task and its parameters.")] = None,
+    minutes: Annotated[float, typer.Option(help="Time limit.")] = 30.0,
+    as_json: Json = False,
+) -> None:
+    """Do a task yourself in the browser, and be scored."""
+    from sci_gym.play import play as play_by_hand
+    from sci_gym.viewer import Viewer
+
+    env = gym.make(load_app(app_name).env_id, task=task, reward="graph", disable_env_checker=True)
+    viewer = Viewer("sci-gym play", interactive=True)
+    try:
+        url = viewer.open(browser=True)
+        err.print(f"Open [bold]{url}[/] in a browser on this machine.", soft_wrap=True)
+        info = play_by_hand(env, viewer, seed=seed, deadline_s=minutes * 60)
+    finally:
+        viewer.close()
+        env.close()
+    score = {key: info[key] for key in ("task", "success", "coverage_rate", "logical_consistency")}
+    if as_json:
+        _print_json(score)
+    else:
+        out.print(score)
+
+
+def main() -> None:
+    """Run the command line; an error of sci_gym is one line and exit status 2."""
+    try:
+        app()
+    except SciGymError as error:
+        err.print(f"[red]sci-gym:[/] {error}", highlight=False, soft_wrap=True)
+        sys.exit(2)
+
+
+def _apps(name: str | None) -> list[App]:
+    return [load_app(one) for one in ([name] if name else app_names())]
+
+
+def _summary(one: App, template: Template) -> dict[str, Any]:
+    return {
+        "env_id": one.env_id,
+        "id": template.id,
+        "kind": template.kind,
+        "difficulty": template.difficulty,
+        "subtasks": template.subtasks,
+        "parameters": list(template.parameters),
+    }
+
+
+def _maker(one: App) -> Callable[[str], gym.Env[Any, Any]]:
+    return lambda task: gym.make(one.env_id, task=task, reward="graph", disable_env_checker=True)
+
+
+def _tell(reports: list[Any], as_json: bool) -> None:
+    misses = sum(len(report.misses) for report in reports)
+    if as_json:
+        _print_json({"misses": misses, "reports": [report.as_dict() for report in reports]})
+    else:
+        table = Table("task", "seed", "difficulty", "steps", "seconds", "result", title="sci-gym verify")
+        for report in reports:
+            result = "[green]holds" if not report.misses else "[red]" + "; ".join(report.misses)
+            numbers = (str(report.steps), f"{report.seconds:.1f}")
+            table.add_row(report.task, str(report.seed), report.difficulty, *numbers, result)
+        out.print(table)
+        out.print(f"{len(reports)} checked, {misses} misses")
+    raise typer.Exit(1 if misses or not reports else 0)
+
+
+def _progress() -> Progress:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    return Progress(*columns, console=err)
+
+
+def _print_json(data: Any) -> None:
+    sys.stdout.write(json.dumps(data, indent=2, ensure_ascii=False, default=str) + "\n")

@@ -1,0 +1,275 @@
+"""The daemon's client: token, deadline and step id of every call, and the only place that meets gRPC errors."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import grpc
+from sci_gym_protos import PROTOCOL_VERSION
+from sci_gym_protos import vm_agent_pb2 as pb
+from sci_gym_protos import vm_agent_pb2_grpc as rpc
+
+from sci_gym.errors import (
+    ActionError,
+    ConfigurationError,
+    DeadlineError,
+    DisconnectedError,
+    InfrastructureError,
+    LaunchError,
+    ProtocolError,
+    SciGymError,
+)
+from sci_gym.machines.base import Endpoint
+
+MAX_MESSAGE_BYTES = 64 * 2**20
+_CHUNK_BYTES = 2**20
+_PART = "sci-gym-part"
+_STEP_TRIES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class ExecResult:
+    """What a command in the guest gave.
+
+    Attributes:
+        stdout: its output, decoded.
+        stderr: its errors, decoded.
+        exit_code: negative is the signal that ended it.
+        timed_out: it was killed at its time limit.
+        truncated: output beyond the limit was dropped.
+    """
+
+    stdout: str
+    stderr: str
+    exit_code: int
+    timed_out: bool
+    truncated: bool
+
+
+class VMAgentClient:
+    """One connection to one daemon. Not thread-safe."""
+
+    def __init__(self, endpoint: Endpoint, call_s: float = 30.0) -> None:
+        """Connect lazily; the first call is `hello`.
+
+        Args:
+            endpoint: where the daemon listens, and its token.
+            call_s: deadline of calls that name none.
+        """
+        self._call_s = call_s
+        self._metadata = (
+            ("authorization", f"Bearer {endpoint.token}"),
+            ("sci-gym-protocol", str(PROTOCOL_VERSION)),
+        )
+        options = [
+            ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
+            ("grpc.max_send_message_length", MAX_MESSAGE_BYTES),
+            ("grpc.enable_retries", 0),  # a retry must be ours, with the same step id
+            ("grpc.default_authority", "localhost"),
+        ]
+        self._channel = grpc.insecure_channel(endpoint.address, options=options)
+        self._stub = rpc.VmAgentStub(self._channel)
+        self._step_ids = itertools.count(1)
+
+    def close(self) -> None:
+        """Close the connection; more than once is fine."""
+        self._channel.close()
+
+    def hello(self) -> pb.HelloReply:
+        """Check token and version, and tell what the daemon is."""
+        reply: pb.HelloReply = self.send("Hello", pb.HelloRequest())
+        if reply.protocol_version != PROTOCOL_VERSION:
+            raise ProtocolError(
+                "daemon", f"speaks protocol {reply.protocol_version}, this host {PROTOCOL_VERSION}; "
+                "install the same sci_gym on both sides"
+            )  # fmt: skip
+        return reply
+
+    def step(
+        self, action: pb.Input, settle: pb.SettlePolicy, observe: pb.ObserveRequest, probe: pb.ProbeRequest
+    ) -> pb.StepReply:
+        """Act at most once, settle and observe, in one round trip.
+
+        A reply that was lost is asked for again with the same step id, which never acts again.
+        """
+        request = pb.StepRequest(
+            step_id=next(self._step_ids), input=action, settle=settle, observe=observe, probe=probe
+        )
+        timeout_s = self._call_s + (settle.deadline_ms + settle.change_ms) / 1000
+        for attempt in range(1, _STEP_TRIES + 1):
+            try:
+                reply: pb.StepReply = self.send("Step", request, timeout_s)
+                break
+            except DisconnectedError:
+                if attempt == _STEP_TRIES:
+                    raise
+        if not reply.HasField("observation"):
+            raise ProtocolError("daemon", f"lost the observation of step {request.step_id}")
+        return reply
+
+    def observe(self, request: pb.ObserveRequest) -> pb.Observation:
+        """Observe without acting."""
+        reply: pb.Observation = self.send("Observe", request)
+        return reply
+
+    def probe(self, request: pb.ProbeRequest) -> pb.ProbeReply:
+        """Read what predicates need."""
+        reply: pb.ProbeReply = self.send("Probe", request)
+        return reply
+
+    def execute(
+        self,
+        argv: Sequence[str],
+        *,
+        stdin: bytes = b"",
+        timeout_s: float = 60.0,
+        max_output_bytes: int = 2**20,
+    ) -> ExecResult:
+        """Run a command in the guest, in a cell of its own."""
+        request = pb.ExecRequest(
+            argv=argv, stdin=stdin, timeout_ms=round(timeout_s * 1000), max_output_bytes=max_output_bytes
+        )
+        out, err, result = bytearray(), bytearray(), pb.ExecResult()
+        for chunk in self._stream("Exec", request, timeout_s + self._call_s):
+            out += chunk.stdout
+            err += chunk.stderr
+            if chunk.HasField("result"):
+                result = chunk.result
+        return ExecResult(
+            out.decode("utf-8", "replace"), err.decode("utf-8", "replace"),
+            result.exit_code, result.timed_out, result.truncated,
+        )  # fmt: skip
+
+    def put_file(self, path: str, data: bytes) -> None:
+        """Write a file below the guest's home."""
+
+        def chunks() -> Iterator[pb.PutFileChunk]:
+            for start in range(0, max(len(data), 1), _CHUNK_BYTES):
+                yield pb.PutFileChunk(path=path, data=data[start : start + _CHUNK_BYTES])
+
+        self.send("PutFile", chunks())
+
+    def get_file(self, path: str, max_bytes: int = 2**28) -> bytes:
+        """Read a file below the guest's home; ConfigurationError when there is none or it is larger."""
+        request = pb.GetFileRequest(path=path, max_bytes=max_bytes)
+        return b"".join(chunk.data for chunk in self._stream("GetFile", request, self._call_s))
+
+    def launch(
+        self,
+        name: str,
+        argv: Sequence[str],
+        *,
+        env: Mapping[str, str] | None = None,
+        preload_c: str = "",
+        register_s: float = 0.0,
+        max_launches: int = 1,
+    ) -> pb.Program:
+        """Launch a program; with `register_s`, again until it has registered with the accessibility bus.
+
+        Raises:
+            LaunchError: it did not register.
+        """
+        request = pb.LaunchRequest(
+            name=name, argv=argv, env=env or {}, preload_c=preload_c,
+            register_ms=round(register_s * 1000), max_launches=max_launches,
+        )  # fmt: skip
+        timeout_s = self._call_s + register_s * max_launches
+        try:
+            reply: pb.Program = self.send("Launch", request, timeout_s)
+        except InfrastructureError as error:
+            if error.part == name:
+                raise LaunchError(name, str(error).partition(": ")[2]) from error
+            raise
+        return reply
+
+    def end_program(self, program_id: int, grace_s: float = 2.0) -> pb.Program:
+        """End a launched program."""
+        request = pb.CloseRequest(id=program_id, grace_ms=round(grace_s * 1000))
+        reply: pb.Program = self.send("Close", request)
+        return reply
+
+    def programs(self) -> list[pb.Program]:
+        """The launched programs."""
+        return list(self.send("ListPrograms", pb.ListProgramsRequest()).programs)
+
+    def windows(self) -> list[pb.Window]:
+        """The top-level windows, bottom to top."""
+        return list(self.send("ListWindows", pb.ListWindowsRequest()).windows)
+
+    def activate_window(self, window_id: int) -> None:
+        """Raise and focus a window."""
+        self.send("ActivateWindow", pb.WindowRequest(id=window_id))
+
+    def close_window(self, window_id: int) -> None:
+        """Ask a window to close."""
+        self.send("CloseWindow", pb.WindowRequest(id=window_id))
+
+    def get_clipboard(self) -> str:
+        """The clipboard's text."""
+        return str(self.send("GetClipboard", pb.GetClipboardRequest()).text)
+
+    def set_clipboard(self, text: str) -> None:
+        """Set the clipboard's text."""
+        self.send("SetClipboard", pb.Clipboard(text=text))
+
+    def cursor(self) -> tuple[int, int]:
+        """Where the pointer is, as (x, y) in pixels."""
+        point = self.send("GetCursor", pb.GetCursorRequest())
+        return point.x_px, point.y_px
+
+    def screen_size(self) -> tuple[int, int]:
+        """The screen's (width, height) in pixels."""
+        size = self.send("GetScreenSize", pb.GetScreenSizeRequest())
+        return size.width_px, size.height_px
+
+    def health(self) -> dict[str, str]:
+        """What is wrong with each part of the desktop, "" for nothing."""
+        parts = self.send("Health", pb.HealthRequest()).parts
+        return {part.name: "" if part.healthy else (part.detail or "does not run") for part in parts}
+
+    def shutdown(self) -> None:
+        """End every program and the daemon."""
+        self.send("Shutdown", pb.ShutdownRequest())
+
+    def send(self, name: str, request: Any, timeout_s: float | None = None) -> Any:
+        """Make one call of the protocol that answers with one message; the methods above are easier."""
+        method = getattr(self._stub, name)
+        try:
+            return method(request, timeout=timeout_s or self._call_s, metadata=self._metadata)
+        except grpc.RpcError as error:
+            _translate(name, error)
+        except ValueError as error:
+            raise DisconnectedError("daemon", f"{name}: the connection is closed") from error
+
+    def _stream(self, name: str, request: Any, timeout_s: float) -> Iterator[Any]:
+        method = getattr(self._stub, name)
+        try:
+            yield from method(request, timeout=timeout_s, metadata=self._metadata)
+        except grpc.RpcError as error:
+            _translate(name, error)
+
+
+def _translate(name: str, error: grpc.RpcError) -> NoReturn:
+    """Raise the sci_gym error that a gRPC error stands for."""
+    code, details = error.code(), error.details() or ""
+    metadata = {key: value for key, value in error.trailing_metadata() or ()}
+    part = metadata.get(_PART)
+    translated: SciGymError
+    if part is not None:
+        translated = InfrastructureError(str(part), details.removeprefix(f"{part}: "))
+    elif code is grpc.StatusCode.UNAVAILABLE or code is grpc.StatusCode.CANCELLED:
+        translated = DisconnectedError("daemon", f"{name}: the connection is gone ({details})")
+    elif code is grpc.StatusCode.DEADLINE_EXCEEDED:
+        translated = DeadlineError("daemon", f"{name} was not answered within its deadline")
+    elif code in (grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.FAILED_PRECONDITION):
+        translated = ProtocolError("daemon", f"{name}: {details}")
+    elif code is grpc.StatusCode.INVALID_ARGUMENT:
+        translated = ActionError(details) if name == "Step" else ConfigurationError(f"{name}: {details}")
+    elif code in (grpc.StatusCode.NOT_FOUND, grpc.StatusCode.RESOURCE_EXHAUSTED):
+        translated = ConfigurationError(f"{name}: {details}")
+    else:
+        translated = ProtocolError("daemon", f"{name} failed with {code.name}: {details}")
+    raise translated from error

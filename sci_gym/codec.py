@@ -1,0 +1,176 @@
+"""Between `specs` and the wire's messages: pure functions, both ways."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+from sci_gym_protos import vm_agent_pb2 as pb
+
+from sci_gym.errors import ProtocolError
+from sci_gym.specs import (
+    A11yNode,
+    A11yTree,
+    Action,
+    Box,
+    Frame,
+    Kind,
+    Observation,
+    Program,
+    Window,
+)
+
+_BUTTONS = {"left": pb.Input.BUTTON_LEFT, "middle": pb.Input.BUTTON_MIDDLE, "right": pb.Input.BUTTON_RIGHT}
+_CLICKS = {
+    Kind.CLICK: ("left", 1),
+    Kind.RIGHT_CLICK: ("right", 1),
+    Kind.MIDDLE_CLICK: ("middle", 1),
+    Kind.DOUBLE_CLICK: ("left", 2),
+    Kind.TRIPLE_CLICK: ("left", 3),
+}
+_KEYSYMS = {
+    "enter": "Return", "tab": "Tab", "esc": "Escape", "backspace": "BackSpace", "delete": "Delete",
+    "insert": "Insert", "home": "Home", "end": "End", "pageup": "Prior", "pagedown": "Next", "up": "Up",
+    "down": "Down", "left": "Left", "right": "Right", "space": "space", "menu": "Menu",
+    "printscreen": "Print", "pause": "Pause", "capslock": "Caps_Lock", "numlock": "Num_Lock",
+    "ctrl": "Control_L", "alt": "Alt_L", "shift": "Shift_L", "super": "Super_L",
+}  # fmt: skip
+_MAX_NODES = 20_000
+
+
+def pack_input(action: Action, cursor: tuple[int, int], width: int, height: int) -> pb.Input:
+    """The input that an action sends to the desktop; CODE, API and the stop kinds send none.
+
+    Args:
+        action: what to do.
+        cursor: where the pointer is; `moveRel` and `dragRel` count from there and stop at the screen's edge.
+        width: of the screen, in pixels.
+        height: of the screen, in pixels.
+    """
+    kind = action.kind
+    if kind in (Kind.MOVE_REL, Kind.DRAG_REL):
+        x = min(max(cursor[0] + action.dx, 0), width - 1)
+        y = min(max(cursor[1] + action.dy, 0), height - 1)
+        target = pb.Input.KIND_MOVE_TO if kind is Kind.MOVE_REL else pb.Input.KIND_DRAG_TO
+        return pb.Input(kind=target, x_px=x, y_px=y, button=_BUTTONS[action.button])
+    if kind in _CLICKS:
+        button, count = _CLICKS[kind]
+        return pb.Input(
+            kind=pb.Input.KIND_CLICK, x_px=action.x, y_px=action.y, button=_BUTTONS[button], count=count
+        )
+    if kind in (Kind.MOVE_TO, Kind.DRAG_TO):
+        target = pb.Input.KIND_MOVE_TO if kind is Kind.MOVE_TO else pb.Input.KIND_DRAG_TO
+        return pb.Input(kind=target, x_px=action.x, y_px=action.y, button=_BUTTONS[action.button])
+    if kind in (Kind.MOUSE_DOWN, Kind.MOUSE_UP):
+        press = pb.Input.KIND_BUTTON_DOWN if kind is Kind.MOUSE_DOWN else pb.Input.KIND_BUTTON_UP
+        return pb.Input(kind=press, button=_BUTTONS[action.button])
+    if kind is Kind.SCROLL:
+        return pb.Input(
+            kind=pb.Input.KIND_SCROLL,
+            x_px=action.x, y_px=action.y, clicks_x=action.amount_x, clicks_y=action.amount,
+        )  # fmt: skip
+    return _pack_keyboard(action)
+
+
+def _pack_keyboard(action: Action) -> pb.Input:
+    if action.kind is Kind.TYPE:
+        return pb.Input(kind=pb.Input.KIND_TYPE, text=action.text)
+    kinds = {
+        Kind.PRESS: pb.Input.KIND_PRESS,
+        Kind.HOTKEY: pb.Input.KIND_PRESS,
+        Kind.KEY_DOWN: pb.Input.KIND_KEY_DOWN,
+        Kind.KEY_UP: pb.Input.KIND_KEY_UP,
+    }
+    if action.kind not in kinds:
+        return pb.Input(kind=pb.Input.KIND_NONE)
+    keys = [*action.modifiers, action.key] if action.kind is Kind.HOTKEY else [action.key]
+    return pb.Input(kind=kinds[action.kind], keys=[_keysym(key) for key in keys])
+
+
+def _keysym(key: str) -> str:
+    if len(key) > 1 and key[0] == "f" and key[1:].isdigit():
+        return key.upper()
+    return _KEYSYMS.get(key, key)
+
+
+def observe_request() -> pb.ObserveRequest:
+    """A request for everything: pixels, and the tree with hidden widgets, which state is read from."""
+    return pb.ObserveRequest(screenshot=True, tree=pb.ObserveRequest.TREE_ALL, max_nodes=_MAX_NODES)
+
+
+def unpack_frame(image: pb.Image) -> Frame:
+    """RGB pixels, uint8 `[H, W, 3]`.
+
+    Raises:
+        ProtocolError: the format is unknown or the size does not fit.
+    """
+    height, width = image.height_px, image.width_px
+    if image.format != pb.Image.FORMAT_BGRX or len(image.data) != height * width * 4:
+        raise ProtocolError(
+            "daemon",
+            f"sent an image of {len(image.data)} bytes as {width}x{height} pixels of format {image.format}",
+        )
+    pixels = np.frombuffer(image.data, np.uint8).reshape(height, width, 4)
+    return np.ascontiguousarray(pixels[:, :, 2::-1])
+
+
+def unpack_tree(tree: pb.Tree, names: Mapping[int, str]) -> A11yTree:
+    """The tree; `names` gives the launched programs' names by id.
+
+    Raises:
+        ProtocolError: a node stands before its parent.
+    """
+    nodes = []
+    for index, node in enumerate(tree.nodes):
+        if not -1 <= node.parent < index:
+            raise ProtocolError("daemon", f"sent a tree whose node {index} has the parent {node.parent}")
+        nodes.append(
+            A11yNode(
+                index, node.parent, node.role, node.name, node.text, node.description,
+                node.value if node.has_value else None,
+                node.states,
+                unpack_box(node.extents) if node.HasField("extents") else None,
+                names.get(node.program_id, ""),
+                (node.row, node.column) if node.is_cell else None,
+            )
+        )  # fmt: skip
+    return A11yTree(tuple(nodes), tree.truncated)
+
+
+def unpack_box(rect: pb.Rect) -> Box:
+    """A rectangle."""
+    return Box(rect.x_px, rect.y_px, rect.width_px, rect.height_px)
+
+
+def unpack_program(program: pb.Program) -> Program:
+    """A launched program."""
+    return Program(
+        program.id, program.name, program.running, program.exit_code, program.launches,
+        tuple(program.state), program.stderr_tail,
+    )  # fmt: skip
+
+
+def unpack_windows(windows: Iterable[pb.Window], names: Mapping[int, str]) -> tuple[Window, ...]:
+    """Top-level windows, bottom to top."""
+    return tuple(
+        Window(one.id, one.title, unpack_box(one.extents), one.active, names.get(one.program_id, ""))
+        for one in windows
+    )
+
+
+def unpack_observation(
+    observation: pb.Observation, probe: pb.ProbeReply, *, settled: bool, output: str = ""
+) -> Observation:
+    """What the guest showed and said at one moment."""
+    names = {program.id: program.name for program in probe.programs}
+    return Observation(
+        screenshot=unpack_frame(observation.screenshot),
+        tree=unpack_tree(observation.tree, names),
+        cursor=(observation.cursor.x_px, observation.cursor.y_px),
+        windows=unpack_windows(observation.windows, names),
+        programs=tuple(unpack_program(program) for program in probe.programs),
+        files={one.path: (one.data if one.exists else None) for one in probe.files},
+        settled=settled,
+        consistent=observation.consistent,
+        output=output,
+    )

@@ -1,0 +1,129 @@
+"""What is installed here, what each app and machine needs, and the command that gets it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sys
+import time
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from sci_gym.app import App
+from sci_gym.errors import SciGymError
+from sci_gym.loader import MACHINES, app_names, load_app
+from sci_gym.machines import MachineSpec
+
+_PACKAGES = ("sci-gym", "gymnasium", "grpcio", "protobuf", "numpy")
+_EXTRAS = {"rl": "stable-baselines3", "libvirt": "libvirt-python", "ray": "ray"}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at.
+
+    Attributes:
+        subject: an app, a machine, or "python".
+        what: a command, a package, a trial.
+        ok: whether it is there and works.
+        detail: its version or place, or what is wrong.
+        fix: the command that gets it, "" when nothing is to be done.
+        needed: whether sci_gym's default use needs it.
+    """
+
+    subject: str
+    what: str
+    ok: bool
+    detail: str
+    fix: str = ""
+    needed: bool = True
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+
+def examine(trial: bool = True) -> list[Finding]:
+    """Look at everything.
+
+    Args:
+        trial: also start each machine whose parts are there, and time it.
+    """
+    findings = [_python(), *(_package(name, needed=True) for name in _PACKAGES)]
+    findings += [_package(name, needed=False, extra=extra) for extra, name in _EXTRAS.items()]
+    for name in MACHINES:
+        findings += _machine(name, trial)
+    for name in app_names():
+        findings += _app(load_app(name))
+    return findings
+
+
+def missing_packages() -> list[str]:
+    """The Debian packages that the default machine and the apps lack here."""
+    packages = {package for machine in MACHINES.values() for package in machine.missing().values()}
+    for name in app_names():
+        packages |= {one.package for one in load_app(name).requirements if not shutil.which(one.command)}
+    return sorted(packages)
+
+
+def install_command(packages: list[str]) -> str:
+    """The one command that installs Debian packages."""
+    sudo = "" if os.geteuid() == 0 else "sudo "
+    return f"{sudo}apt-get install -y --no-install-recommends {' '.join(packages)}"
+
+
+def _python() -> Finding:
+    return Finding("python", "interpreter", True, f"{platform.python_version()} at {sys.executable}")
+
+
+def _package(name: str, *, needed: bool, extra: str = "") -> Finding:
+    try:
+        return Finding("python", name, True, version(name), needed=needed)
+    except PackageNotFoundError:
+        fix = f"pip install 'sci-gym[{extra}]'" if extra else f"pip install {name}"
+        return Finding("python", name, False, "not installed", fix, needed)
+
+
+def _machine(name: str, trial: bool) -> list[Finding]:
+    machine = MACHINES[name]
+    lacking = machine.missing()
+    findings = [
+        Finding(name, command, False, f"not found (package {package})", install_command([package]))
+        for command, package in lacking.items()
+    ]
+    if lacking or not trial:
+        return findings or [Finding(name, "commands", True, "all found")]
+    desktop = machine(MachineSpec(start_s=30))
+    start = time.perf_counter()
+    try:
+        desktop.start()
+        return [Finding(name, "trial start", True, f"a desktop in {time.perf_counter() - start:.2f} s")]
+    except SciGymError as error:
+        return [Finding(name, "trial start", False, str(error), _namespace_fix(str(error)))]
+    finally:
+        desktop.stop()
+
+
+def _namespace_fix(message: str) -> str:
+    """What to do when the kernel refuses user namespaces to ordinary users, as some distributions set it."""
+    if "namespace" not in message and "uid map" not in message:
+        return ""
+    return (
+        "sysctl kernel.unprivileged_userns_clone=1 kernel.apparmor_restrict_unprivileged_userns=0 "
+        "(as root; whichever of the two exists)"
+    )
+
+
+def _app(app: App) -> list[Finding]:
+    findings = []
+    for one in app.requirements:
+        found = shutil.which(one.command)
+        fix = "" if found else install_command([one.package])
+        findings.append(Finding(app.name, one.command, bool(found), found or f"missing: {one.why}", fix))
+    return findings
+
+
+if __name__ == "__main__":
+    sys.stdout.write(" ".join(missing_packages()) + "\n")

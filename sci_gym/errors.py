@@ -1,0 +1,85 @@
+"""The exception tree: every error that sci_gym raises on purpose is a `SciGymError`.
+
+    SciGymError
+    |-- ConfigurationError          also a ValueError: what a caller asked for cannot be
+    |   |-- UnknownNameError        also a KeyError: no such task, app, machine, option
+    |   |-- TaskFileError           a task file is wrong: FILE:LINE: field: what, and what to do
+    |   `-- ActionError             an action is outside the action space or cannot be parsed
+    |-- MissingDependencyError      a program or package is not installed: which, and the command that installs it
+    `-- InfrastructureError         the machine failed, not the policy; a step ends truncated with it
+        |-- LaunchError             a machine or program did not come up within its attempts
+        |-- DeadlineError           a part did not answer within its deadline
+        |-- DisconnectedError       the daemon or its machine is gone
+        `-- ProtocolError           the daemon speaks another version, refuses the token, or answers nonsense
+
+Messages name what failed, where, and what to do about it.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class SciGymError(Exception):
+    """Base of every error that sci_gym raises on purpose."""
+
+
+class ConfigurationError(SciGymError, ValueError):
+    """What the caller asked for cannot be."""
+
+
+class UnknownNameError(ConfigurationError, KeyError):
+    """No such task, app, machine or option."""
+
+    def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
+        """Say which name of which kind is unknown, and what it could have meant."""
+        choices = sorted(known)
+        close = difflib.get_close_matches(name, choices, n=1)
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        super().__init__(f"unknown {what} {name!r}.{hint} Known: {', '.join(choices) or 'none'}.")
+
+    def __str__(self) -> str:
+        """Return the message as it was written (KeyError would quote it)."""
+        return str(self.args[0])
+
+
+class TaskFileError(ConfigurationError):
+    """A task file is wrong; the message starts with `FILE:LINE:`."""
+
+
+class ActionError(ConfigurationError):
+    """An action is outside the action space, or its text cannot be parsed."""
+
+
+class MissingDependencyError(SciGymError):
+    """A program or package is not installed; the message holds the command that installs it."""
+
+
+class InfrastructureError(SciGymError):
+    """The machine failed, not the policy.
+
+    Attributes:
+        part: what failed, such as "daemon", "display", "accessibility bus" or a program's name.
+    """
+
+    def __init__(self, part: str, message: str) -> None:
+        """Name the part that failed."""
+        super().__init__(f"{part}: {message}")
+        self.part = part
+
+
+class LaunchError(InfrastructureError):
+    """A machine or program did not come up within its attempts."""
+
+
+class DeadlineError(InfrastructureError):
+    """A part did not answer within its deadline."""
+
+
+class DisconnectedError(InfrastructureError):
+    """The daemon or its machine is gone."""
+
+
+class ProtocolError(InfrastructureError):
+    """The daemon speaks another version, refuses the token, or answers nonsense."""

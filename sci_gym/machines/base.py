@@ -1,0 +1,82 @@
+"""What every machine can do."""
+
+from __future__ import annotations
+
+import abc
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class MachineSpec:
+    """How large a machine is.
+
+    Attributes:
+        width: of its screen, in pixels.
+        height: of its screen, in pixels.
+        memory_bytes: private memory of all programs together.
+        disk_bytes: of the home and of the temporary folder, each.
+        processes: of each program, threads included.
+        start_s: deadline for the daemon to come up.
+    """
+
+    width: int = 1920
+    height: int = 1080
+    memory_bytes: int = 4 * 2**30
+    disk_bytes: int = 2**30
+    processes: int = 768
+    start_s: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where a machine's daemon listens, and the token that it wants.
+
+    Attributes:
+        address: gRPC target, such as "unix:/run/.../agent.sock" or "127.0.0.1:50051".
+        token: the secret of every call.
+    """
+
+    address: str
+    token: str
+
+    def __repr__(self) -> str:
+        """Leave the token out, so that no log holds it."""
+        return f"Endpoint({self.address!r})"
+
+
+class Machine(abc.ABC):
+    """A place where a desktop runs. Not thread-safe.
+
+    After any exit path, `kill -9` of this process included, nothing of a machine is left running.
+    """
+
+    def __init__(self, spec: MachineSpec) -> None:
+        """Plan a machine; nothing runs before `start`."""
+        self.spec = spec
+
+    @abc.abstractmethod
+    def start(self) -> Endpoint:
+        """Start it, and return when its daemon listens.
+
+        Raises:
+            MissingDependencyError: something is not installed; the message says how to get it.
+            LaunchError: it did not come up.
+        """
+
+    @abc.abstractmethod
+    def restore(self) -> Endpoint:
+        """Bring it back to the state in which it was after `start`; raises what `start` raises."""
+
+    @abc.abstractmethod
+    def stop(self) -> None:
+        """End it with all its processes and files; more than once is fine."""
+
+    @property
+    @abc.abstractmethod
+    def running(self) -> bool:
+        """Whether it runs."""
+
+    @classmethod
+    @abc.abstractmethod
+    def missing(cls) -> dict[str, str]:
+        """What this machine needs and this host lacks: command to the Debian package that brings it."""

@@ -1,0 +1,223 @@
+"""A desktop in a bubblewrap sandbox on this machine: no network, an ordinary user, limits.
+
+The daemon runs in the sandbox; every program it starts gets a further sandbox inside it (a "cell", see
+`sci_gym_vm_agent.cells`), so that programs see neither the daemon nor anything of this host but /usr and a
+few files of /etc. Works for root, which first becomes an ordinary user, and for ordinary users.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import selectors
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+from sci_gym.errors import LaunchError, MissingDependencyError
+from sci_gym.machines._spawn import spawn
+from sci_gym.machines.base import Endpoint, Machine, MachineSpec
+
+_COMMANDS = {
+    "bwrap": "bubblewrap",
+    "prlimit": "util-linux",
+    "Xvfb": "xvfb",
+    "dbus-daemon": "dbus-daemon",
+    "openbox": "openbox",
+    "/usr/libexec/at-spi2-registryd": "at-spi2-core",
+}
+_MERGED_USR = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
+_ETC = (
+    "alternatives", "fonts", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "locale.alias", "machine-id",
+    "mime.types", "nsswitch.conf", "openbox", "xdg", "texmf", "gtk-3.0", "magic",
+)  # fmt: skip
+_VAR = ("/var/cache/fontconfig", "/var/lib/texmf", "/var/lib/dbus")
+_CODE = "/opt/sci-gym"
+_SOCKETS = "/run/sci-gym"
+_DAEMON_IMPORTS = ("grpc", "google", "dbus_fast", "Xlib")
+_UNPRIVILEGED_UID = 65534
+_STOP_S = 5.0
+_PASSWD = "root:x:0:0:root:/root:/usr/sbin/nologin\nuser:x:1000:1000:user:/home/user:/bin/bash\n"
+_GROUP = "root:x:0:\nuser:x:1000:\n"
+
+
+class SandboxMachine(Machine):
+    """The embedded default machine."""
+
+    def __init__(self, spec: MachineSpec) -> None:
+        """Plan a sandbox."""
+        super().__init__(spec)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._folder: Path | None = None
+
+    @classmethod
+    def missing(cls) -> dict[str, str]:
+        """Commands that this host lacks, with their packages."""
+        return {command: package for command, package in _COMMANDS.items() if shutil.which(command) is None}
+
+    def start(self) -> Endpoint:
+        """Start the sandbox, and return when the daemon listens."""
+        missing = self.missing()
+        if missing:
+            raise MissingDependencyError(
+                f"the sandbox needs {', '.join(missing)}; install with: "
+                f"apt-get install --no-install-recommends {' '.join(sorted(set(missing.values())))}"
+            )
+        self.stop()
+        token = secrets.token_urlsafe(32)
+        self._folder = Path(tempfile.mkdtemp(prefix="sci-gym-"))
+        _prepare(self._folder)
+        log = (self._folder / "daemon.log").open("wb")
+        with log:
+            self._process = spawn(_command(self._folder, self.spec), log)
+        try:
+            self._hand_over(token)
+        except BaseException:
+            self.stop()
+            raise
+        return Endpoint(f"unix:{self._folder / 'run' / 'agent.sock'}", token)
+
+    def restore(self) -> Endpoint:
+        """A fresh sandbox is as cheap as bringing an old one back."""
+        return self.start()
+
+    def stop(self) -> None:
+        """End the sandbox: closing its standard input ends the daemon; then terminate, kill, reap."""
+        process, self._process = self._process, None
+        if process is not None:
+            for stream in (process.stdin, process.stdout):
+                if stream is not None:
+                    with contextlib.suppress(OSError):
+                        stream.close()
+            process.kill()  # all else in the sandbox dies with bwrap's first process
+            process.wait(_STOP_S)
+        folder, self._folder = self._folder, None
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    @property
+    def running(self) -> bool:
+        """Whether the sandbox lives."""
+        return self._process is not None and self._process.poll() is None
+
+    def _hand_over(self, token: str) -> None:
+        """Give the daemon its token, and wait for its word that it is ready."""
+        process = self._process
+        assert process is not None and process.stdin is not None and process.stdout is not None
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.write(f"{token}\n".encode())
+            process.stdin.flush()
+        deadline = time.monotonic() + self.spec.start_s
+        with selectors.DefaultSelector() as selector:
+            selector.register(process.stdout, selectors.EVENT_READ)
+            if not selector.select(max(deadline - time.monotonic(), 0)):
+                raise LaunchError(
+                    "sandbox", f"the daemon was not ready within {self.spec.start_s} s; {self._log()}"
+                )
+        if process.stdout.readline() != b"ready\n":
+            raise LaunchError("sandbox", f"the daemon ended while it started; {self._log()}")
+
+    def _log(self) -> str:
+        assert self._folder is not None
+        text = (self._folder / "daemon.log").read_text(errors="replace").strip()
+        return f"its log ends: {text[-1500:]!r}" if text else "its log is empty"
+
+
+def _prepare(folder: Path) -> None:
+    """Lay out a machine's folder: the daemon's socket folder, and a password file of its own."""
+    folder.chmod(0o711)
+    (folder / "run").mkdir(mode=0o700)
+    (folder / "passwd").write_text(_PASSWD)
+    (folder / "group").write_text(_GROUP)
+    if os.geteuid() == 0:
+        os.chown(folder / "run", _UNPRIVILEGED_UID, _UNPRIVILEGED_UID)
+
+
+def _command(folder: Path, spec: MachineSpec) -> list[str]:
+    """The command line of the whole sandbox."""
+    packages = {name: _package_folder(name) for name in ("sci_gym_protos", "sci_gym_vm_agent")}
+    env = {
+        "PATH": "/usr/bin:/bin",
+        "HOME": "/guest",
+        "LANG": "C.UTF-8",
+        "PYTHONPATH": os.pathsep.join([_CODE, *map(str, _site_folders())]),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    line = _become_ordinary([*_python_paths(), *packages.values()])
+    line += ["bwrap", "--die-with-parent", "--unshare-all", "--new-session", "--hostname", "sci-gym"]
+    line += ["--uid", "1000", "--gid", "1000", "--proc", "/proc", "--dev", "/dev", "--clearenv"]
+    line += [*_system(folder), *_python()]
+    for name, source in packages.items():
+        line += ["--ro-bind", str(source), f"{_CODE}/{name}"]
+    line += ["--tmpfs", "/tmp", "--size", str(spec.disk_bytes), "--tmpfs", "/guest"]
+    line += ["--bind", str(folder / "run"), _SOCKETS, "--chdir", "/"]
+    for name, value in env.items():
+        line += ["--setenv", name, value]
+    line += ["--", sys.executable, "-s", "-m", "sci_gym_vm_agent", "--listen", f"unix:{_SOCKETS}/agent.sock"]
+    line += ["--size", f"{spec.width}x{spec.height}", "--max-memory", str(spec.memory_bytes)]
+    return [*line, "--max-processes", str(spec.processes)]
+
+
+def _system(folder: Path) -> list[str]:
+    """The part of the command line that shows the distribution's files, and a password file of our own."""
+    line = ["--ro-bind", "/usr", "/usr"]
+    for name in _MERGED_USR:
+        if Path("/", name).is_symlink():
+            line += ["--symlink", f"usr/{name}", f"/{name}"]
+    for path in [*(f"/etc/{name}" for name in _ETC), *_VAR]:
+        line += ["--ro-bind-try", path, path]
+    for name in ("passwd", "group"):
+        line += ["--ro-bind", str(folder / name), f"/etc/{name}"]
+    return line
+
+
+def _python() -> list[str]:
+    """The part that shows the daemon's interpreter and packages; tasks and oracles never enter the guest."""
+    line = []
+    for path in _python_paths():
+        line += ["--ro-bind", str(path), str(path)]
+    for path in _own_packages():
+        line += ["--tmpfs", str(path)]
+    return line
+
+
+def _python_paths() -> list[Path]:
+    """What the daemon's interpreter reads and /usr does not hold."""
+    wanted = {Path(sys.prefix), Path(sys.base_prefix), *_site_folders()}
+    outside = sorted(path for path in wanted if not path.is_relative_to("/usr"))
+    return [path for path in outside if not any(path != top and path.is_relative_to(top) for top in outside)]
+
+
+def _site_folders() -> list[Path]:
+    """Where the packages that the daemon imports are installed."""
+    return sorted({_package_folder(name).parent for name in _DAEMON_IMPORTS})
+
+
+def _package_folder(name: str) -> Path:
+    found = find_spec(name)
+    assert found is not None and found.submodule_search_locations  # a part of this distribution
+    return Path(found.submodule_search_locations[0])
+
+
+def _own_packages() -> Iterator[Path]:
+    """Folders of sci_gym that would be visible in the sandbox below /usr or the interpreter's paths."""
+    visible = [Path("/usr"), *_python_paths()]
+    folders = {_package_folder(name) for name in ("sci_gym", "sci_gym.envs", "sci_gym.wrappers")}
+    for folder in sorted(folders):
+        inside = any(folder.is_relative_to(path) for path in visible)
+        if inside and not any(folder != other and folder.is_relative_to(other) for other in folders):
+            yield folder
+
+
+def _become_ordinary(paths: Sequence[Path]) -> list[str]:
+    """For root: the command prefix that goes on as an ordinary user who can still read `paths`."""
+    if os.geteuid() != 0:
+        return []
+    script = Path(__file__).with_name("_ordinary.py")
+    return [sys.executable, "-IS", str(script), str(_UNPRIVILEGED_UID), *map(str, paths), "--"]

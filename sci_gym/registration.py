@@ -1,0 +1,31 @@
+"""Registers the Gymnasium id of every folder under `envs/`.
+
+Importing `sci_gym` does it, and so does Gymnasium's own entry point. A folder's `__init__` holds its `ENV_ID`
+and nothing heavy, so that this stays cheap.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterator
+
+import gymnasium as gym
+
+import sci_gym.envs
+
+ENTRY_POINT = "sci_gym.loader:make"
+
+
+def env_ids() -> Iterator[tuple[str, str]]:
+    """Every app's Gymnasium id and folder name."""
+    for module in pkgutil.iter_modules(sci_gym.envs.__path__):
+        if module.ispkg:
+            yield importlib.import_module(f"sci_gym.envs.{module.name}").ENV_ID, module.name
+
+
+def register_all() -> None:
+    """Register the ids; more than once is fine."""
+    for env_id, app in env_ids():
+        if env_id not in gym.registry:
+            gym.register(id=env_id, entry_point=ENTRY_POINT, kwargs={"app": app})

@@ -1,0 +1,102 @@
+"""Turns a document and one draw of its parameters into the parts of a task."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sci_gym.app import App
+from sci_gym.evaluation import GENERIC_PREDICATES, PredicateSet, Signatures, graph_faults
+from sci_gym.specs import Check, Node, OracleStep, TaskGraph, Verb
+from sci_gym.tasks.document import Call, CheckCall, Document, NodeTable
+from sci_gym.tasks.filling import Filler
+from sci_gym.tasks.locator import FieldError, KeyPath
+from sci_gym.tasks.oracle import OracleTable
+from sci_gym.tasks.parameters import Pick
+from sci_gym.tasks.tables import parse
+
+_FILE_PREDICATES = ("file_exists", "file_contains")
+
+
+class Vocabulary:
+    """The predicates and verbs that an app's task files can name."""
+
+    def __init__(self, app: App) -> None:
+        """Read the signatures of the app's functions."""
+        self.app = app.name
+        self.predicates = PredicateSet.of(app).signatures
+        self.verbs = Signatures("verb", {self.full(name): function for name, function in app.verbs.items()})
+
+    def full(self, name: str) -> str:
+        """The name with the app's before it, unless it has a dot or is a generic predicate's."""
+        return name if "." in name or name in GENERIC_PREDICATES else f"{self.app}.{name}"
+
+
+class Builder:
+    """Fills a document in with one draw of its parameters, and checks all that it names."""
+
+    def __init__(self, document: Document, vocabulary: Vocabulary, pick: Pick) -> None:
+        """Draw the parameters."""
+        self._document = document
+        self._vocabulary = vocabulary
+        self.values: dict[str, Any] = {}
+        for name, parameter in document.parameters.items():
+            self.values[name] = parameter.draw(pick, self.values, ("parameters", name))
+        self._filler = Filler(self.values)
+        self.files: tuple[str, ...] = tuple(self._filler.text(document.files, ("files",)))
+
+    def instruction(self, pick: Pick) -> str:
+        """One of the wordings; all are filled in, so that a fault in any is found."""
+        wordings = [self._filler.text(self._document.instruction, ("instruction",))]
+        wordings += self._filler.text(self._document.paraphrases, ("paraphrases",))
+        return str(wordings[pick(len(wordings))])
+
+    def setup(self) -> tuple[Verb, ...]:
+        """The set-up verbs."""
+        found = []
+        for place, call in enumerate(self._document.setup):
+            path: KeyPath = ("setup", place)
+            name = self._vocabulary.full(call.verb)
+            found.append(Verb(name, self._arguments(call, name, self._vocabulary.verbs, path, "verb")))
+        return tuple(found)
+
+    def graph(self) -> TaskGraph:
+        """The task graph."""
+        graph = TaskGraph(tuple(self._node(table, place) for place, table in enumerate(self._document.node)))
+        for place, field, message in graph_faults(graph):
+            raise FieldError(("node", place, field), message)
+        return graph
+
+    def oracle(self) -> tuple[OracleStep, ...]:
+        """The solution's steps."""
+        steps = []
+        for place, raw in enumerate(self._document.oracle):
+            path: KeyPath = ("oracle", place)
+            steps.append(parse(OracleTable, self._filler.typed(raw, path), path).step(path))
+        return tuple(steps)
+
+    def _node(self, table: NodeTable, place: int) -> Node:
+        path: KeyPath = ("node", place)
+        checks = tuple(self._check(call, (*path, "check", number)) for number, call in enumerate(table.check))
+        goal = self._filler.text(table.goal, (*path, "goal"))
+        return Node(table.id, goal, tuple(table.after), table.application or self._vocabulary.app, checks)
+
+    def _check(self, call: CheckCall, path: KeyPath) -> Check:
+        name = self._vocabulary.full(call.predicate)
+        check = Check(name, self._arguments(call, name, self._vocabulary.predicates, path, "predicate"))
+        if name in _FILE_PREDICATES and check.arguments["path"] not in self.files:
+            raise FieldError((*path, "path"), f"{check.arguments['path']!r} is not read; add it to files.")
+        return check
+
+    def _arguments(
+        self, call: Call, name: str, signatures: Signatures, path: KeyPath, name_key: str
+    ) -> Mapping[str, Any]:
+        text = signatures.text_arguments(name)
+        filled = {
+            key: (self._filler.text if key in text else self._filler.typed)(value, (*path, key))
+            for key, value in call.arguments.items()
+        }
+        for key, error in signatures.faults(name, filled):
+            place = (*path, key) if key else (*path, name_key)
+            raise FieldError(place, str(error))
+        return filled

@@ -1,0 +1,135 @@
+"""Templates: task files that were read and checked, and make tasks."""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from sci_gym.app import App
+from sci_gym.specs import TaskSpec
+from sci_gym.tasks.builder import Builder, Vocabulary
+from sci_gym.tasks.document import Document
+from sci_gym.tasks.locator import FieldError
+from sci_gym.tasks.parameters import Choice, Pick
+from sci_gym.tasks.reading import parse_toml, read
+from sci_gym.tasks.tables import parse
+
+_PROBE_SEEDS = range(4)
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A task file, checked; `instantiate` makes tasks of it.
+
+    Attributes:
+        path: the file.
+        source: its text.
+    """
+
+    path: Path
+    source: str
+    _document: Document
+    _vocabulary: Vocabulary
+
+    @property
+    def id(self) -> str:
+        """The file's stem."""
+        return self.path.stem
+
+    @property
+    def difficulty(self) -> str:
+        """The difficulty: "easy", "medium" or "hard"."""
+        return self._document.difficulty
+
+    @property
+    def kind(self) -> str:
+        """What the task is: "task", "question" or "infeasible"."""
+        return self._document.kind
+
+    @property
+    def subtasks(self) -> int:
+        """The number of its graph's nodes."""
+        return len(self._document.node)
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The parameters' names, in the order in which they are drawn."""
+        return tuple(self._document.parameters)
+
+    def instantiate(self, rng: np.random.Generator) -> TaskSpec:
+        """Draw the parameters, then the wording, and fill them in; the same state of `rng`, the same task.
+
+        Raises:
+            TaskFileError: these parameters give something that cannot be, such as a division by zero.
+        """
+        return self._build(lambda count: int(rng.integers(count)))
+
+    def check(self) -> None:
+        """Build the task for some draws: each entry of each choice, each range's ends, and a few seeds.
+
+        Raises:
+            TaskFileError: one of these tasks cannot be.
+        """
+        choices = [each.choice for each in self._document.parameters.values() if isinstance(each, Choice)]
+        for place in range(max(map(len, choices), default=1)):
+            self._build(partial(operator.mod, place))
+        self._build(lambda count: count - 1)
+        for seed in _PROBE_SEEDS:
+            self.instantiate(np.random.default_rng(seed))
+
+    def _build(self, pick: Pick) -> TaskSpec:
+        document = self._document
+        try:
+            builder = Builder(document, self._vocabulary, pick)
+            return TaskSpec(
+                id=self.id,
+                app=self._vocabulary.app,
+                difficulty=document.difficulty,
+                instruction=builder.instruction(pick),
+                parameters=builder.values,
+                setup=builder.setup(),
+                graph=builder.graph(),
+                infeasible=self.kind == "infeasible",
+                question=self.kind == "question",
+                max_steps=document.max_steps,
+                stagnation_steps=document.stagnation_steps,
+                files=builder.files,
+                oracle=builder.oracle(),
+                source=str(self.path),
+            )
+        except FieldError as exc:
+            raise exc.located(self.path, self.source) from exc
+
+
+def _load(path: Path, vocabulary: Vocabulary) -> Template:
+    source = read(path)
+    data = parse_toml(path, source)
+    try:
+        template = Template(path, source, parse(Document, data), vocabulary)
+    except FieldError as exc:
+        raise exc.located(path, source) from exc
+    template.check()
+    return template
+
+
+def load_template(path: Path, app: App) -> Template:
+    """Read and check one task file of an app.
+
+    Raises:
+        TaskFileError: it is wrong; the message starts with `FILE:LINE: field:`.
+    """
+    return _load(path, Vocabulary(app))
+
+
+def load_templates(app: App) -> dict[str, Template]:
+    """Read and check an app's task files, `app.folder / "tasks" / "*.toml"`, by id.
+
+    Raises:
+        TaskFileError: one is wrong; the message starts with `FILE:LINE: field:`.
+    """
+    vocabulary = Vocabulary(app)
+    return {path.stem: _load(path, vocabulary) for path in sorted((app.folder / "tasks").glob("*.toml"))}

@@ -1,0 +1,50 @@
+"""Fixtures over the real thing: a sandbox with its daemon, and KAlgebra in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import gymnasium as gym
+import pytest
+
+import sci_gym  # noqa: F401  (registers the environments)
+from sci_gym.client import VMAgentClient
+from sci_gym.loader import load_app
+from sci_gym.machines import MachineSpec, SandboxMachine
+
+
+
+
+@pytest.fixture
+def client() -> Iterator[VMAgentClient]:
+    """A client of a desktop of its own."""
+    machine = SandboxMachine(MachineSpec(width=1280, height=800))
+    connected = VMAgentClient(machine.start())
+    yield connected
+    connected.close()
+    machine.stop()
+
+
+@pytest.fixture
+def kalgebra(client: VMAgentClient) -> VMAgentClient:
+    """A client of a desktop on which KAlgebra runs."""
+    (program,) = load_app("kalgebra").programs
+    assert program.preload is not None
+    client.launch(
+        program.name,
+        program.argv,
+        env=program.env,
+        preload_c=program.preload.read_text(),
+        register_s=program.register_s,
+        max_launches=3,
+    )
+    return client
+
+
+@pytest.fixture(scope="module")
+def env() -> Iterator[gym.Env[Any, Any]]:
+    """KAlgebra as users get it, on a small screen."""
+    made = gym.make("SciBoard-KAlgebra-v0", resolution=(1280, 800), disable_env_checker=True)
+    yield made
+    made.close()

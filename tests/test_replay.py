@@ -1,0 +1,209 @@
+"""Replay pages: complete in themselves, safe against what was typed, true to the recording."""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from sci_gym.drawing import describe_action, mark_action
+from sci_gym.errors import ConfigurationError
+from sci_gym.layout import NODE_PX, layout_graph
+from sci_gym.replay import write_replay
+from sci_gym.specs import Action
+
+GRAPH = [
+    {"id": "define", "goal": "Define p & q", "after": [], "application": "kalgebra"},
+    {"id": "use", "goal": "Use p", "after": ["define"], "application": "kalgebra"},
+    {"id": "plot", "goal": "Plot both", "after": ["use", "define"], "application": "kalgebra"},
+]
+WAITING = {"define": "Evaluating", "use": "Waiting", "plot": "Waiting"}
+BEGUN = {"define": "Completed", "use": "Evaluating", "plot": "Waiting"}
+
+
+def picture(shade: int) -> Image.Image:
+    pixels = np.full((90, 160, 3), shade, np.uint8)
+    pixels[10:20, 10:20] = (shade, 255, 0)
+    return Image.fromarray(pixels)
+
+
+def step(
+    action: dict[str, Any] | None = None, frame: str | None = "frames/0.png", **more: Any
+) -> dict[str, Any]:
+    line = {"action": action, "frame": frame, "reward": 0.0, "terminated": False, "truncated": False}
+    return {**line, "infra_error": None, "coverage_rate": 0.0, "graph": WAITING, **more}
+
+
+def record(folder: Path, steps: Sequence[dict[str, Any]], shades: Sequence[int] = (0,), **meta: Any) -> Path:
+    (folder / "frames").mkdir(parents=True)
+    for number, shade in enumerate(shades):
+        picture(shade).save(folder / f"frames/{number}.png")
+    (folder / "meta.json").write_text(
+        json.dumps({"task": "sum", "instruction": "Add.", "graph": GRAPH, **meta})
+    )
+    (folder / "steps.jsonl").write_text("".join(json.dumps(line) + "\n" for line in steps))
+    return folder
+
+
+def replay(episode: Path) -> str:
+    target = episode / "replay.html"
+    assert write_replay(episode, target) == target
+    return target.read_text(encoding="utf-8")
+
+
+def data_of(page: str) -> dict[str, Any]:
+    blocks = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    assert len(blocks) == 1
+    data: dict[str, Any] = json.loads(blocks[0])
+    return data
+
+
+def test_page_refers_to_nothing_outside_itself(tmp_path: Path) -> None:
+    page = replay(record(tmp_path / "e", [step(), step({"kind": "click", "x": 3, "y": 4})]))
+    assert not re.search(r"""(?:src|href)\s*=\s*["']?(?!\{)""", page.split("<body>")[0])
+    assert not re.search(r"https?://\S*\.|@import|url\((?!#)|<link|<iframe", page)
+    assert "default-src 'none'" in page
+
+
+def test_each_distinct_frame_is_embedded_once_and_exactly(tmp_path: Path) -> None:
+    frames = ["frames/0.png", "frames/1.png", "frames/2.png", "frames/0.png"]
+    episode = record(tmp_path / "e", [step(frame=frame) for frame in frames], shades=(9, 200, 9))
+    page = replay(episode)
+    data = data_of(page)
+    assert [line["frame"] for line in data["steps"]] == [0, 1, 0, 0]
+    assert page.count("data:image/") == len(data["frames"]) == 2
+    for url, shade in zip(data["frames"], (9, 200), strict=True):
+        shown = Image.open(io.BytesIO(base64.b64decode(url.partition(",")[2])))
+        assert np.array_equal(np.asarray(shown.convert("RGB")), np.asarray(picture(shade)))
+
+
+def test_typed_text_cannot_leave_the_script(tmp_path: Path) -> None:
+    hostile = "</script><script>alert(1)</script><!--"
+    plain = replay(record(tmp_path / "a", [step(), step({"kind": "type", "text": "x"})]))
+    page = replay(
+        record(
+            tmp_path / "b",
+            [step(), step({"kind": "type", "text": hostile})],
+            task=hostile,
+            instruction=hostile,
+        )
+    )
+    assert page.count("</script>") == plain.count("</script>")
+    assert page.count("<script") == plain.count("<script")
+    assert data_of(page)["steps"][1]["caption"] == f"type {hostile}"
+    assert html.escape(hostile) in page
+
+
+def test_steps_carry_what_was_recorded(tmp_path: Path) -> None:
+    lines = [
+        step(),
+        step({"kind": "click", "x": 3, "y": 4}, reward=0.25, coverage_rate=0.25, graph=BEGUN),
+        step({"kind": "DONE"}, terminated=True, success=True, coverage_rate=1.0, reward=0.75),
+    ]
+    page = replay(record(tmp_path / "e", lines))
+    first, second, _ = data_of(page)["steps"]
+    assert (first["caption"], first["mark"], first["graph"]) == ("reset", None, WAITING)
+    assert (second["caption"], second["reward"], second["graph"]) == ("click 3, 4", 0.25, BEGUN)
+    assert second["mark"]["at"] == [3, 4]
+    assert '<li class="success">success</li>' in page
+    assert "<span>reward</span> 1.00" in page
+
+
+@pytest.mark.parametrize("fault", ["daemon: is gone", {"part": "daemon", "message": "daemon: is gone"}])
+def test_fault_is_shown_and_not_scored(tmp_path: Path, fault: Any) -> None:
+    lines = [step(reward=0.5), step({"kind": "WAIT"}, truncated=True, infra_error=fault, reward=0.25)]
+    page = replay(record(tmp_path / "e", lines))
+    assert data_of(page)["steps"][1]["fault"] == "daemon: is gone"
+    assert '<li class="failure">not scored: infrastructure fault</li>' in page
+    assert "<span>reward</span> 0.50" in page
+
+
+def test_half_last_line_is_left_out_and_the_episode_unfinished(tmp_path: Path) -> None:
+    episode = record(tmp_path / "e", [step(), step({"kind": "WAIT"})])
+    with (episode / "steps.jsonl").open("a") as file:
+        file.write('{"action": {"kind": "cli')
+    page = replay(episode)
+    assert len(data_of(page)["steps"]) == 2
+    assert "unfinished" in page
+
+
+def test_episode_without_graph_or_frames_still_plays(tmp_path: Path) -> None:
+    page = replay(record(tmp_path / "e", [step(frame=None)], graph=None))
+    assert 'id="graph"' not in page
+    assert data_of(page)["frames"] == []
+
+
+def test_broken_episodes_are_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="nowhere"):
+        write_replay(tmp_path / "nowhere", tmp_path / "x.html")
+    with pytest.raises(ConfigurationError, match="no step"):
+        write_replay(record(tmp_path / "a", []), tmp_path / "x.html")
+    picture(0).save(tmp_path / "outside.png")
+    with pytest.raises(ConfigurationError, match=r"outside the episode's folder"):
+        write_replay(record(tmp_path / "b", [step(frame="../outside.png")]), tmp_path / "x.html")
+    with pytest.raises(ConfigurationError, match=r"steps\.jsonl:1"):
+        write_replay(record(tmp_path / "c", [step({"kind": "dance"})]), tmp_path / "x.html")
+
+
+def test_pointer_is_followed_from_action_to_action() -> None:
+    _, pointer = mark_action(Action.move_to(10, 20), None)
+    mark, pointer = mark_action(Action.type("a"), pointer)
+    assert mark["words"] == "type a"
+    mark, pointer = mark_action(Action.drag_to(50, 60), pointer)
+    assert (mark["arrow"], mark["solid"], pointer) == ([10, 20, 50, 60], True, (50, 60))
+    mark, _ = mark_action(Action.scroll(5, 100, -2), pointer)
+    assert mark["arrow"][3] > mark["arrow"][1] == 100, "a turn downwards points down"
+
+
+def test_actions_in_words() -> None:
+    assert describe_action(Action.hotkey("ctrl", "shift", "s")) == "hotkey ctrl+shift+s"
+    assert describe_action(Action.scroll(5, 6, -2, 1)) == "scroll 5, 6 down 2 right 1"
+    assert describe_action(Action.done()) == "DONE"
+
+
+def test_graph_runs_left_to_right_and_edges_pass_beside_nodes() -> None:
+    graph = layout_graph(GRAPH)
+    assert graph is not None
+    define, use, plot = graph["nodes"]
+    assert define["x"] + NODE_PX[0] < use["x"]
+    assert use["x"] + NODE_PX[0] < plot["x"]
+    assert plot["x"] + NODE_PX[0] <= graph["width"]
+    assert len(graph["edges"]) == 3
+    bypass = next(edge for edge in graph["edges"] if "H" in edge)
+    row = int(re.findall(r"(\d+)H", bypass)[0])
+    assert not use["y"] <= row <= use["y"] + NODE_PX[1], (
+        "an edge over two layers runs behind the node between"
+    )
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="needs chromium")
+def test_nodes_light_up_at_the_current_step(tmp_path: Path) -> None:
+    lines = [step(), step({"kind": "click", "x": 3, "y": 4}, graph=BEGUN, coverage_rate=0.2)]
+    replay(record(tmp_path / "e", lines))
+    flags = [
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--no-first-run",
+        "--disable-background-networking",
+    ]
+    for place, statuses in (("1", WAITING), ("1r", BEGUN)):
+        url = f"{(tmp_path / 'e' / 'replay.html').as_uri()}#{place}"
+        command = ["chromium", *flags, f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom", url]
+        page = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
+        assert (
+            dict(re.findall(r'class="node (?:\w+)" data-id="(\w+)".*?<i>(\w+)</i>', page, re.DOTALL))
+            == statuses
+        )
+        assert page.count('class="halo ring"') == (place == "1"), "the click is drawn on the screen before it"

@@ -1,0 +1,98 @@
+"""The daemon's command line.
+
+The token is the first line of standard input, so that it is in no argument list, environment or file; or it
+is read from --token-file. When standard input ends, whoever started the daemon is gone, and it ends as well.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import signal
+import sys
+from pathlib import Path
+
+from sci_gym_vm_agent import __version__
+from sci_gym_vm_agent.desktop import Desktop
+from sci_gym_vm_agent.errors import PartUnavailable
+from sci_gym_vm_agent.limits import MemoryGuard
+from sci_gym_vm_agent.server import Service, make_server
+
+_MIN_TOKEN_CHARS = 32
+
+
+def parse_arguments(arguments: list[str]) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser("sci_gym_vm_agent", description=__doc__.split("\n")[0])
+    parser.add_argument("--listen", required=True, help="unix:PATH or 127.0.0.1:PORT")
+    parser.add_argument("--size", default="1920x1080", help="of the screen, WIDTHxHEIGHT in pixels")
+    parser.add_argument(
+        "--root", type=Path, default=Path("/guest"), help="folder of the guest's home and files"
+    )
+    parser.add_argument("--token-file", type=Path, help="read the token from this file and remove it")
+    parser.add_argument("--max-memory", type=int, default=4 * 2**30, help="bytes, of all programs together")
+    parser.add_argument("--max-processes", type=int, default=768, help="of one program, threads included")
+    parser.add_argument("--version", action="version", version=__version__)
+    return parser.parse_args(arguments)
+
+
+async def serve(options: argparse.Namespace, token: str) -> None:
+    """Bring the desktop up, and serve it until it is told to stop."""
+    stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stopped.set)
+    if options.token_file is None:
+        await _stop_with_stdin(stopped)
+    width, height = (int(part) for part in options.size.split("x"))
+    desktop = Desktop(options.root, width, height, options.max_processes)
+    await desktop.start()
+    guard = asyncio.create_task(MemoryGuard(desktop.programs, options.max_memory).watch())
+    server = make_server(options.listen, token, Service(desktop, stopped))
+    await server.start()
+    print("ready", flush=True)
+    await stopped.wait()
+    guard.cancel()
+    await server.stop(0)
+    await desktop.stop()
+
+
+async def _stop_with_stdin(stopped: asyncio.Event) -> None:
+    class Watch(asyncio.Protocol):
+        def connection_lost(self, error: Exception | None) -> None:
+            stopped.set()
+
+    await asyncio.get_running_loop().connect_read_pipe(Watch, sys.stdin)
+
+
+def read_token(options: argparse.Namespace) -> str:
+    """Take the token, and leave no copy of it."""
+    if options.token_file is None:
+        line = b""
+        while not line.endswith(b"\n"):
+            byte = os.read(0, 1)  # unbuffered: what follows belongs to the event loop
+            if not byte:
+                break
+            line += byte
+        token = line.decode().strip()
+    else:
+        token = options.token_file.read_text().strip()
+        options.token_file.unlink()
+    if len(token) < _MIN_TOKEN_CHARS:
+        raise SystemExit(f"sci_gym_vm_agent: the token must have at least {_MIN_TOKEN_CHARS} characters")
+    return token
+
+
+def main() -> None:
+    """Run the daemon."""
+    options = parse_arguments(sys.argv[1:])
+    token = read_token(options)
+    try:
+        asyncio.run(serve(options, token))
+    except PartUnavailable as error:
+        raise SystemExit(f"sci_gym_vm_agent: {error}") from error
+
+
+if __name__ == "__main__":
+    main()

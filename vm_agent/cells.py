@@ -1,0 +1,166 @@
+"""A cell: one command in a bubblewrap sandbox of its own, beside the daemon but out of its reach.
+
+Each program and each piece of a policy's code runs in its own process and user namespace, with the guest's
+home and temporary folder and nothing of the daemon: not its process, its memory, its packages or its socket.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Mapping, Optional, Sequence
+
+HOME = "/home/user"
+RUNTIME = "/run/user/1000"
+UID = 1000
+_MERGED_USR = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
+_SYSTEM = ("/etc", "/var/cache/fontconfig", "/var/lib/texmf", "/var/lib/dbus")
+
+
+@dataclass(frozen=True)
+class CellPlan:
+    """What all cells of a desktop share.
+
+    Attributes:
+        home: the daemon's path of the folder that cells see as their home.
+        tmp: the daemon's path of the folder that cells see as /tmp.
+        sockets: the daemon's paths of the bus sockets; cells see them in their runtime folder.
+        env: the desktop's variables.
+        max_processes: of one cell, threads included.
+    """
+
+    home: Path
+    tmp: Path
+    sockets: Sequence[Path]
+    env: Mapping[str, str]
+    max_processes: int
+    preloads: Path = field(default=Path("/nonexistent"))
+
+    def argv(self, command: Sequence[str], env: Mapping[str, str], info_fd: int) -> list[str]:
+        """Return the command line that runs `command` in a new cell."""
+        line = ["prlimit", f"--nproc={self.max_processes}", "--core=0", "bwrap", "--die-with-parent"]
+        line += [
+            "--new-session",
+            "--unshare-user",
+            "--unshare-pid",
+            "--unshare-cgroup-try",
+            "--cap-drop",
+            "ALL",
+        ]
+        line += ["--uid", str(UID), "--gid", str(UID), "--info-fd", str(info_fd), "--clearenv"]
+        line += ["--ro-bind", "/usr", "/usr", "--proc", "/proc", "--dev", "/dev"]
+        for name in _MERGED_USR:
+            if os.path.islink(f"/{name}"):
+                line += ["--symlink", f"usr/{name}", f"/{name}"]
+        for path in _SYSTEM:
+            line += ["--ro-bind-try", path, path]
+        line += ["--bind", str(self.tmp), "/tmp", "--ro-bind", "/tmp/.X11-unix", "/tmp/.X11-unix"]
+        line += ["--bind", str(self.home), HOME, "--tmpfs", "/run", "--perms", "0700", "--dir", RUNTIME]
+        for socket in self.sockets:
+            line += ["--ro-bind", str(socket), f"{RUNTIME}/{socket.name}"]
+        line += ["--ro-bind-try", str(self.preloads), str(self.preloads), "--chdir", HOME]
+        for name, value in {**self.env, **env}.items():
+            line += ["--setenv", name, value]
+        return [*line, "--", *command]
+
+
+@dataclass
+class Cell:
+    """A running cell."""
+
+    process: asyncio.subprocess.Process
+    init_pid: int
+
+    @property
+    def running(self) -> bool:
+        """Whether its command has not ended."""
+        return self.process.returncode is None
+
+    def main_pid(self) -> Optional[int]:
+        """The command's process id as the daemon sees it, None before it starts and after it ends."""
+        try:
+            children = Path(f"/proc/{self.init_pid}/task/{self.init_pid}/children").read_text().split()
+        except OSError:
+            return None
+        return int(children[0]) if children else None
+
+    def signal(self, number: int) -> None:
+        """Send the command a signal."""
+        pid = self.main_pid()
+        if pid is not None:
+            os.kill(pid, number)
+
+    async def end(self, grace_s: float) -> int:
+        """End the cell with all its processes: terminate, wait, kill, reap. Returns the exit code."""
+        if self.running and grace_s > 0:
+            self.signal(signal.SIGTERM)
+            try:
+                await asyncio.wait_for(self.process.wait(), grace_s)
+            except asyncio.TimeoutError:
+                pass
+        if self.running:
+            self.process.kill()  # its init dies with it, and all other processes with that
+        return exit_code(await self.process.wait())
+
+
+def exit_code(status: int) -> int:
+    """Return bwrap's exit status as Python's: negative for a signal."""
+    return 128 - status if status > 128 else status
+
+
+async def start_cell(
+    plan: CellPlan,
+    command: Sequence[str],
+    env: Mapping[str, str],
+    *,
+    stdin: int = asyncio.subprocess.DEVNULL,
+    stdout: int = asyncio.subprocess.DEVNULL,
+    stderr: int = asyncio.subprocess.DEVNULL,
+    pass_fds: Sequence[int] = (),
+) -> Cell:
+    """Start a command in a new cell.
+
+    Raises:
+        OSError: bwrap could not be started, or ended before the cell stood.
+    """
+    info_read, info_write = os.pipe()
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *plan.argv(command, env, info_write),
+            stdin=stdin, stdout=stdout, stderr=stderr, pass_fds=(*pass_fds, info_write),
+        )  # fmt: skip
+    finally:
+        os.close(info_write)
+    try:
+        init_pid = await _read_child_pid(info_read)
+    except OSError:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+        raise
+    finally:
+        os.close(info_read)
+    return Cell(process, init_pid)
+
+
+async def _read_child_pid(descriptor: int) -> int:
+    loop = asyncio.get_running_loop()
+    text = ""
+    while not text.rstrip().endswith("}"):
+        ready = loop.create_future()
+        loop.add_reader(descriptor, lambda: ready.done() or ready.set_result(None))
+        try:
+            await asyncio.wait_for(ready, 10)
+        except asyncio.TimeoutError:
+            raise OSError("bwrap did not report its cell within 10 s") from None
+        finally:
+            loop.remove_reader(descriptor)
+        part = os.read(descriptor, 4096).decode()
+        if not part:
+            raise OSError("bwrap ended before the cell stood")
+        text += part
+    return int(json.loads(text)["child-pid"])

@@ -1,0 +1,220 @@
+"""Programs: launched in cells, checked for registration with the accessibility bus, ended and reaped."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import os
+import tempfile
+from collections import deque
+from pathlib import Path
+from typing import Optional
+
+from sci_gym_protos import vm_agent_pb2 as pb
+from sci_gym_vm_agent.accessibility import Accessibility
+from sci_gym_vm_agent.cells import Cell, CellPlan, exit_code, start_cell
+from sci_gym_vm_agent.errors import InvalidArgument, LimitExceeded, NotFound, PartUnavailable
+from sci_gym_vm_agent.settle import Activity
+
+MAX_PROGRAMS = 32
+_STDERR_BYTES = 4096
+_STATE_LINES = 1000
+_STATE_LINE_BYTES = 65_536
+_COMPILERS = ("tcc", "gcc", "cc")
+_CHECK_S = 0.25
+
+
+class RunningProgram:
+    """One launched program and what it has reported."""
+
+    def __init__(self, program_id: int, request: pb.LaunchRequest) -> None:
+        """Remember what was asked for; `start` starts it."""
+        self.id = program_id
+        self.request = request
+        self.cell: Optional[Cell] = None
+        self.main_pid = 0
+        self.launches = 0
+        self.note = ""
+        self.state: deque[str] = deque(maxlen=_STATE_LINES)
+        self._stderr = bytearray()
+        self._readers: list[asyncio.Task[None]] = []
+
+    @property
+    def running(self) -> bool:
+        """Whether its main process lives."""
+        return self.cell is not None and self.cell.running
+
+    async def start(self, plan: CellPlan, preload: Optional[Path]) -> None:
+        """Start it in a new cell, with the start-up module's channel."""
+        self.launches += 1
+        self.state.clear()
+        read_end, write_end = os.pipe()
+        env = dict(self.request.env)
+        if preload is not None:
+            env.update(LD_PRELOAD=str(preload), SCI_GYM_STATE_FD=str(write_end))
+        try:
+            self.cell = await start_cell(
+                plan, self.request.argv, env, stderr=asyncio.subprocess.PIPE, pass_fds=(write_end,)
+            )
+        finally:
+            os.close(write_end)
+        self._readers = [
+            asyncio.create_task(self._read_state(read_end)),
+            asyncio.create_task(self._read_stderr(self.cell)),
+        ]
+
+    async def end(self, grace_s: float) -> None:
+        """End it with everything it started."""
+        if self.cell is not None:
+            await self.cell.end(grace_s)
+        await asyncio.gather(*self._readers, return_exceptions=True)
+
+    def message(self) -> pb.Program:
+        """Describe it."""
+        code = self.cell.process.returncode if self.cell else None
+        return pb.Program(
+            id=self.id,
+            name=self.request.name,
+            argv=self.request.argv,
+            running=self.running,
+            exit_code=exit_code(code) if code is not None else 0,
+            launches=self.launches,
+            state=self.state,
+            stderr_tail=self._stderr.decode("utf-8", "replace").replace("\0", "") + self.note,
+        )
+
+    async def _read_state(self, descriptor: int) -> None:
+        reader = asyncio.StreamReader(limit=_STATE_LINE_BYTES)
+        loop = asyncio.get_running_loop()
+        transport, _ = await loop.connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(descriptor, "rb", 0)
+        )
+        try:
+            while line := await reader.readline():
+                self.state.append(line.decode("utf-8", "replace").rstrip("\n").replace("\0", ""))
+        except ValueError:
+            self.note += (
+                f"\nsci_gym: a state line is longer than {_STATE_LINE_BYTES} bytes; the channel is closed"
+            )
+        finally:
+            transport.close()
+
+    async def _read_stderr(self, cell: Cell) -> None:
+        stream = cell.process.stderr
+        assert stream is not None  # asked for in start
+        while part := await stream.read(_STDERR_BYTES):
+            self._stderr = (self._stderr + part)[-_STDERR_BYTES:]
+
+
+class Programs:
+    """All launched programs of a desktop."""
+
+    def __init__(self, plan: CellPlan, accessibility: Accessibility, activity: Activity) -> None:
+        """Launch into cells of `plan`."""
+        self._plan = plan
+        self._accessibility = accessibility
+        self._activity = activity
+        self._ids = itertools.count(1)
+        self._programs: dict[int, RunningProgram] = {}
+
+    def __iter__(self) -> "itertools.chain[RunningProgram]":
+        """Every program that was launched and not closed."""
+        return itertools.chain(self._programs.values())
+
+    def owner(self, pid: int) -> int:
+        """Return the id of the program whose main process has this id, else 0."""
+        return next((one.id for one in self if one.running and one.main_pid == pid), 0)
+
+    async def launch(self, request: pb.LaunchRequest) -> pb.Program:
+        """Launch a program, again when it does not register in time.
+
+        Raises:
+            InvalidArgument: no argv or name, the name is taken, or the start-up module does not compile.
+            PartUnavailable: it never registered; the message holds the end of its stderr.
+        """
+        self._check(request)
+        preload = await self._compile(request) if request.preload_c else None
+        program = RunningProgram(next(self._ids), request)
+        self._programs[program.id] = program
+        try:
+            for _ in range(max(request.max_launches, 1)):
+                await program.start(self._plan, preload)
+                if not request.register_ms or await self._registers(program, request.register_ms / 1000):
+                    return program.message()
+                await program.end(0)
+        except BaseException:
+            await self._forget(program)
+            raise
+        await self._forget(program)
+        raise PartUnavailable(
+            request.name,
+            f"did not register with the accessibility bus in {program.launches} launches of "
+            f"{request.register_ms} ms each; its stderr ends: {program.message().stderr_tail[-500:]!r}",
+        )
+
+    async def close(self, request: pb.CloseRequest) -> pb.Program:
+        """End a program and forget it."""
+        program = self._programs.get(request.id)
+        if program is None:
+            raise NotFound(f"program {request.id}: no such program")
+        await program.end(request.grace_ms / 1000)
+        del self._programs[request.id]
+        return program.message()
+
+    async def end_all(self) -> None:
+        """End every program."""
+        await asyncio.gather(*(self._forget(program) for program in list(self)))
+
+    async def answer(self) -> None:
+        """Return when the main loop of every registered program has answered."""
+        await asyncio.gather(
+            *(
+                self._accessibility.answers(name, path)
+                for name, path, pid in await self._accessibility.applications()
+                if self.owner(pid)
+            )
+        )
+
+    def _check(self, request: pb.LaunchRequest) -> None:
+        if not request.argv or not request.name:
+            raise InvalidArgument("launch: name and argv must be given")
+        if any(one.running and one.request.name == request.name for one in self):
+            raise InvalidArgument(f"launch.name: {request.name!r} is running; close it first")
+        if len(self._programs) >= MAX_PROGRAMS:
+            raise LimitExceeded(f"launch: {MAX_PROGRAMS} programs are running")
+
+    async def _registers(self, program: RunningProgram, timeout_s: float) -> bool:
+        loop = asyncio.get_running_loop()
+        end = loop.time() + timeout_s
+        while program.running and loop.time() < end:
+            program.main_pid = (program.cell.main_pid() if program.cell else None) or 0
+            known = [pid for _, _, pid in await self._accessibility.applications()]
+            if program.main_pid and program.main_pid in known:
+                return True
+            await self._activity.next_change(min(_CHECK_S, end - loop.time()))
+        return False
+
+    async def _forget(self, program: RunningProgram) -> None:
+        await program.end(0)
+        self._programs.pop(program.id, None)
+
+    async def _compile(self, request: pb.LaunchRequest) -> Path:
+        """Compile a start-up module to a shared library that cells can load."""
+        with tempfile.NamedTemporaryFile("w", suffix=".c", dir=self._plan.preloads, delete=False) as source:
+            source.write(request.preload_c)
+        target = Path(source.name).with_suffix(".so")
+        problems = []
+        for compiler in _COMPILERS:
+            command = [compiler, "-shared", "-fPIC", "-nostdlib", "-o", str(target), source.name]
+            try:
+                process = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.PIPE)
+            except FileNotFoundError:
+                problems.append(f"{compiler} is not installed")
+                continue
+            _, stderr = await asyncio.wait_for(process.communicate(), 30)
+            if process.returncode == 0:
+                return target
+            problems.append(f"{compiler}: {stderr.decode('utf-8', 'replace')[:500]}")
+        raise InvalidArgument(
+            f"launch.preload_c: cannot be compiled ({'; '.join(problems)}); apt-get install tcc"
+        )

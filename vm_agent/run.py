@@ -1,0 +1,68 @@
+"""Exec: a command in a cell of its own, its output streamed, its time and output bounded."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import AsyncIterator
+
+from sci_gym_protos import vm_agent_pb2 as pb
+from sci_gym_vm_agent.cells import Cell, CellPlan, exit_code, start_cell
+from sci_gym_vm_agent.errors import InvalidArgument
+
+_CHUNK_BYTES = 65_536
+_DEFAULT_TIMEOUT_MS = 60_000
+_DEFAULT_OUTPUT_BYTES = 2**20
+
+
+async def execute(plan: CellPlan, request: pb.ExecRequest) -> AsyncIterator[pb.ExecChunk]:
+    """Yield the output as it comes and the result at the end; whatever happens, the cell is ended.
+
+    Raises:
+        InvalidArgument: there is no argv.
+    """
+    if not request.argv:
+        raise InvalidArgument("exec.argv: must be given")
+    pipe = asyncio.subprocess.PIPE
+    cell = await start_cell(plan, request.argv, {}, stdin=pipe, stdout=pipe, stderr=pipe)
+    parts: asyncio.Queue[pb.ExecChunk] = asyncio.Queue(maxsize=16)
+    feeding = asyncio.create_task(_feed(cell, request.stdin, parts))
+    loop = asyncio.get_running_loop()
+    end = loop.time() + (request.timeout_ms or _DEFAULT_TIMEOUT_MS) / 1000
+    left, truncated, timed_out = request.max_output_bytes or _DEFAULT_OUTPUT_BYTES, False, False
+    try:
+        while True:
+            try:
+                chunk = await asyncio.wait_for(parts.get(), max(end - loop.time(), 0))
+            except asyncio.TimeoutError:
+                timed_out = True
+                break
+            if chunk.HasField("result"):
+                break
+            size = len(chunk.stdout or chunk.stderr)
+            truncated = truncated or size > left
+            if size <= left:
+                left -= size
+                yield chunk
+    finally:
+        feeding.cancel()
+        await cell.end(0)
+    code = exit_code(cell.process.returncode or 0)
+    yield pb.ExecChunk(result=pb.ExecResult(exit_code=code, timed_out=timed_out, truncated=truncated))
+
+
+async def _feed(cell: Cell, stdin: bytes, parts: "asyncio.Queue[pb.ExecChunk]") -> None:
+    process = cell.process
+    assert process.stdin and process.stdout and process.stderr  # all piped by execute
+    process.stdin.write(stdin)
+    process.stdin.close()
+    await asyncio.gather(
+        _copy(process.stdout, "stdout", parts),
+        _copy(process.stderr, "stderr", parts),
+    )
+    await process.wait()
+    await parts.put(pb.ExecChunk(result=pb.ExecResult()))
+
+
+async def _copy(stream: asyncio.StreamReader, name: str, parts: "asyncio.Queue[pb.ExecChunk]") -> None:
+    while data := await stream.read(_CHUNK_BYTES):
+        await parts.put(pb.ExecChunk(**{name: data}))

@@ -1,0 +1,162 @@
+"""What a step is in the guest: act, settle, observe the same moment; once for each step id."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Optional
+
+from sci_gym_protos import vm_agent_pb2 as pb
+from sci_gym_vm_agent.desktop import Desktop
+from sci_gym_vm_agent.display import text_batches
+from sci_gym_vm_agent.errors import LimitExceeded, NotFound, PartUnavailable, Replayed
+from sci_gym_vm_agent.files import read_file
+from sci_gym_vm_agent.settle import wait_until_settled
+
+MAX_NODES = 20_000
+_DEFAULT_FILE_BYTES = 2**20
+_BATCH_QUIET_S, _BATCH_DEADLINE_S = 0.05, 5.0
+_CAPTURE_TRIES = 3
+_WALK_S = 20.0
+
+
+class Session:
+    """Steps and observations of one desktop, one at a time."""
+
+    def __init__(self, desktop: Desktop) -> None:
+        """Work on a started desktop."""
+        self._desktop = desktop
+        self._lock = asyncio.Lock()
+        self._last: Optional[pb.StepReply] = None
+
+    async def step(self, request: pb.StepRequest) -> pb.StepReply:
+        """Act and observe; a step id that was answered before is answered again, without acting.
+
+        Raises:
+            Replayed: the step id is older than the last one.
+        """
+        async with self._lock:
+            if self._last is not None and request.step_id == self._last.step_id:
+                return self._last
+            if self._last is not None and request.step_id < self._last.step_id:
+                raise Replayed(
+                    f"step_id: {request.step_id} was used before; the last is {self._last.step_id}"
+                )
+            # Claimed before it acts: a retry after a fault in the middle must not act again.
+            self._last = pb.StepReply(step_id=request.step_id)
+            start_s = asyncio.get_running_loop().time()
+            await self._act(request.input)
+            settled = await self._settle(request.settle)
+            last_change_s = max(self._desktop.activity.last_s - start_s, 0.0)
+            self._last = pb.StepReply(
+                step_id=request.step_id,
+                settled=settled,
+                settle_ms=round(last_change_s * 1000),
+                observation=await self._observe(request.observe),
+                probe=self._probe(request.probe),
+            )
+            return self._last
+
+    async def observe(self, request: pb.ObserveRequest) -> pb.Observation:
+        """Observe without acting."""
+        async with self._lock:
+            return await self._observe(request)
+
+    async def probe(self, request: pb.ProbeRequest) -> pb.ProbeReply:
+        """Read what predicates need."""
+        async with self._lock:
+            return self._probe(request)
+
+    async def windows(self) -> list[pb.Window]:
+        """Describe the windows, bottom to top."""
+        programs = self._desktop.programs
+        return [
+            pb.Window(
+                id=window, title=title, extents=_rect(*box), active=active, program_id=programs.owner(pid)
+            )
+            for window, title, box, active, pid in await self._desktop.call(self._desktop.display.windows)
+        ]
+
+    async def _act(self, request: pb.Input) -> None:
+        display = self._desktop.display
+        if request.kind != pb.Input.KIND_TYPE:
+            await self._desktop.call(display.act, request)
+            return
+        batches = text_batches(request.text, display.capacity)
+        for number, batch in enumerate(batches):
+            if number:
+                # The program must have read the last batch's keys before their keycodes are bound anew.
+                await wait_until_settled(
+                    self._desktop.activity, self._desktop.programs.answer,
+                    quiet_s=_BATCH_QUIET_S, deadline_s=_BATCH_DEADLINE_S,
+                )  # fmt: skip
+            await self._desktop.call(display.act, pb.Input(kind=request.kind, text=batch))
+
+    async def _settle(self, policy: pb.SettlePolicy) -> bool:
+        return await wait_until_settled(
+            self._desktop.activity,
+            self._desktop.programs.answer,
+            quiet_s=policy.quiet_ms / 1000,
+            deadline_s=policy.deadline_ms / 1000,
+            change_s=policy.change_ms / 1000,
+        )
+
+    async def _observe(self, request: pb.ObserveRequest) -> pb.Observation:
+        if self._desktop.display_lost:
+            raise PartUnavailable("display", "the X server is gone")
+        reply = pb.Observation()
+        for _ in range(_CAPTURE_TRIES):
+            reply = await self._capture(request)
+            if reply.consistent:
+                break
+        return reply
+
+    async def _capture(self, request: pb.ObserveRequest) -> pb.Observation:
+        desktop = self._desktop
+        before = desktop.damage_count
+        reply = pb.Observation()
+        if request.screenshot:
+            frame, (x, y) = await desktop.call(desktop.grab)
+            reply.screenshot.format = pb.Image.FORMAT_BGRX
+            reply.screenshot.width_px, reply.screenshot.height_px = (
+                desktop.display.width,
+                desktop.display.height,
+            )
+            reply.screenshot.data = bytes(frame)
+        else:
+            x, y = await desktop.call(desktop.display.cursor)
+        reply.cursor.x_px, reply.cursor.y_px = x, y
+        if request.tree != pb.ObserveRequest.TREE_NONE:
+            reply.tree.CopyFrom(await self._walk(request))
+        reply.windows.extend(await self.windows())
+        reply.consistent = desktop.damage_count == before
+        return reply
+
+    async def _walk(self, request: pb.ObserveRequest) -> pb.Tree:
+        nodes = min(request.max_nodes or MAX_NODES, MAX_NODES)
+        walk = self._desktop.accessibility.walk(request.tree, nodes, self._desktop.programs.owner)
+        try:
+            return await asyncio.wait_for(walk, _WALK_S)
+        except asyncio.TimeoutError:
+            raise PartUnavailable("accessibility bus", f"no whole tree within {_WALK_S} s") from None
+
+    def _probe(self, request: pb.ProbeRequest) -> pb.ProbeReply:
+        limit = request.max_file_bytes or _DEFAULT_FILE_BYTES
+        return pb.ProbeReply(
+            programs=[program.message() for program in self._desktop.programs],
+            files=[self._probe_file(path, limit) for path in request.files],
+        )
+
+    def _probe_file(self, path: str, limit: int) -> pb.ProbedFile:
+        probed = pb.ProbedFile(path=path)
+        try:
+            probed.data = b"".join(read_file(self._desktop.home, path, limit))
+        except NotFound:
+            return probed
+        except LimitExceeded:
+            probed.truncated = True
+        probed.exists = True
+        return probed
+
+
+def _rect(x: int, y: int, width: int, height: int) -> pb.Rect:
+    return pb.Rect(x_px=x, y_px=y, width_px=width, height_px=height)
