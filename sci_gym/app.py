@@ -7,6 +7,7 @@ module (`ProgramSpec.preload`), which the guest compiles and loads into the stoc
 from __future__ import annotations
 
 import abc
+import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +21,7 @@ class Requirement:
     """Something that must be installed where the program runs.
 
     Attributes:
-        command: an executable that must be on PATH, or an absolute path that must exist.
+        command: an executable that must be on PATH, or the absolute path of a file that must exist.
         package: the Debian package that brings it.
         why: what it is needed for.
     """
@@ -28,6 +29,11 @@ class Requirement:
     command: str
     package: str
     why: str
+
+    @property
+    def found(self) -> str | None:
+        """Where it is on this host, None when it is missing."""
+        return shutil.which(self.command) or (self.command if Path(self.command).is_file() else None)
 
 
 @dataclass(frozen=True, slots=True)

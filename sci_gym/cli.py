@@ -15,6 +15,7 @@ from typing import Annotated, Any
 import gymnasium as gym
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
@@ -25,7 +26,9 @@ from sci_gym.errors import SciGymError
 from sci_gym.loader import app_names, load_app
 from sci_gym.tasks import Template, load_templates
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, help="Real science programs as Gymnasium environments.")
+app = typer.Typer(
+    no_args_is_help=True, add_completion=False, help="Real science programs as Gymnasium environments."
+)
 tasks_app = typer.Typer(no_args_is_help=True, help="The shipped tasks.")
 app.add_typer(tasks_app, name="tasks")
 
@@ -36,7 +39,9 @@ err = Console(stderr=True)
 
 
 @app.command()
-def doctor(as_json: Json = False, trial: Annotated[bool, typer.Option(help="Start each machine once.")] = True) -> None:
+def doctor(
+    as_json: Json = False, trial: Annotated[bool, typer.Option(help="Start each machine once.")] = True
+) -> None:
     """Tell what is installed, what each app and machine needs, and the command that gets it."""
     findings = examination.examine(trial)
     missing = examination.missing_packages()
@@ -48,7 +53,7 @@ def doctor(as_json: Json = False, trial: Annotated[bool, typer.Option(help="Star
         table = Table("", "of", "what", "found", "get it with", title="sci-gym doctor")
         for one in findings:
             mark = "[green]ok" if one.ok else ("[red]missing" if one.needed else "[yellow]optional")
-            table.add_row(mark, one.subject, one.what, one.detail, one.fix)
+            table.add_row(mark, *(escape(cell) for cell in (one.subject, one.what, one.detail, one.fix)))
         out.print(table)
         if fix:
             out.print(f"To get all that is missing:\n  [bold]{fix}")
@@ -62,7 +67,9 @@ def tasks_list(app_name: AppName = None, as_json: Json = False) -> None:
     if as_json:
         _print_json({"tasks": rows})
         return
-    table = Table("environment", "task", "kind", "difficulty", "subtasks", "parameters", title=f"{len(rows)} tasks")
+    table = Table(
+        "environment", "task", "kind", "difficulty", "subtasks", "parameters", title=f"{len(rows)} tasks"
+    )
     for row in rows:
         cells = (row["env_id"], row["id"], row["kind"], row["difficulty"], str(row["subtasks"]))
         table.add_row(*cells, ", ".join(row["parameters"]))
@@ -135,7 +142,9 @@ def demo(
     task: Annotated[str, typer.Option(help="Which task to play.")] = "plot-2d-and-value",
     app_name: Annotated[str, typer.Option("--app")] = "kalgebra",
     seed: Annotated[int, typer.Option(help="Draws the parameters.")] = 7,
-    folder: Annotated[Path, typer.Option(help="Where the recording and the replay page go.")] = Path("runs/demo"),
+    folder: Annotated[Path, typer.Option(help="Where the recording and the replay page go.")] = Path(
+        "runs/demo"
+    ),
     as_json: Json = False,
 ) -> None:
     """Play one task with its oracle on the real program, and write a replay page."""

@@ -1,4 +1,4 @@
-"""The daemon's client: token, deadline and step id of every call, and the only place that meets gRPC errors."""
+"""The daemon's client: token, deadline and step id of each call, and the one place that meets gRPC errors."""
 
 from __future__ import annotations
 
@@ -8,9 +8,6 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import grpc
-from sci_gym_protos import PROTOCOL_VERSION
-from sci_gym_protos import vm_agent_pb2 as pb
-from sci_gym_protos import vm_agent_pb2_grpc as rpc
 
 from sci_gym.errors import (
     ActionError,
@@ -23,6 +20,9 @@ from sci_gym.errors import (
     SciGymError,
 )
 from sci_gym.machines.base import Endpoint
+from sci_gym_protos import PROTOCOL_VERSION
+from sci_gym_protos import vm_agent_pb2 as pb
+from sci_gym_protos import vm_agent_pb2_grpc as rpc
 
 MAX_MESSAGE_BYTES = 64 * 2**20
 _CHUNK_BYTES = 2**20

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 import numpy as np
-from sci_gym_protos import vm_agent_pb2 as pb
 
 from sci_gym.errors import ProtocolError
 from sci_gym.specs import (
@@ -19,6 +18,7 @@ from sci_gym.specs import (
     Program,
     Window,
 )
+from sci_gym_protos import vm_agent_pb2 as pb
 
 _BUTTONS = {"left": pb.Input.BUTTON_LEFT, "middle": pb.Input.BUTTON_MIDDLE, "right": pb.Input.BUTTON_RIGHT}
 _CLICKS = {

@@ -9,14 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from sci_gym_protos import vm_agent_pb2 as pb
-
 from sci_gym import codec
 from sci_gym.app import App
 from sci_gym.client import VMAgentClient
 from sci_gym.errors import ActionError, DeadlineError, InfrastructureError, LaunchError
 from sci_gym.machines.base import Machine
 from sci_gym.specs import Action, Kind, Observation, TaskSpec, Verb
+from sci_gym_protos import vm_agent_pb2 as pb
 
 T = TypeVar("T")
 _WAIT_FOR_CHANGE_S = 0.5

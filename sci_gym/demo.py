@@ -15,7 +15,12 @@ from sci_gym.wrappers import RecordTrajectory
 
 
 def run_demo(
-    env_id: str, task: str, seed: int, folder: Path, console: Console, advance: Callable[[str, int | None], None]
+    env_id: str,
+    task: str,
+    seed: int,
+    folder: Path,
+    console: Console,
+    advance: Callable[[str, int | None], None],
 ) -> dict[str, Any]:
     """Play a task with its oracle, printing the reward of each step.
 
@@ -39,7 +44,8 @@ def run_demo(
         for action, reward, _, _, info in play(env, oracle):
             rewards.append(reward)
             advance(f"step {len(rewards)}", len(oracle))
-            console.print(f"  step {len(rewards):2} {describe(action):44} reward {reward:+.3f}", highlight=False)
+            score = f"reward {reward:+.3f}  coverage {info['coverage_rate']:.2f}"
+            console.print(f"  step {len(rewards):2} {describe(action):44} {score}", highlight=False)
         episode = env.episode
     finally:
         env.close()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-import shutil
 import sys
 import time
 from dataclasses import asdict, dataclass
@@ -64,7 +63,7 @@ def missing_packages() -> list[str]:
     """The Debian packages that the default machine and the apps lack here."""
     packages = {package for machine in MACHINES.values() for package in machine.missing().values()}
     for name in app_names():
-        packages |= {one.package for one in load_app(name).requirements if not shutil.which(one.command)}
+        packages |= {one.package for one in load_app(name).requirements if one.found is None}
     return sorted(packages)
 
 
@@ -119,9 +118,9 @@ def _namespace_fix(message: str) -> str:
 def _app(app: App) -> list[Finding]:
     findings = []
     for one in app.requirements:
-        found = shutil.which(one.command)
-        fix = "" if found else install_command([one.package])
-        findings.append(Finding(app.name, one.command, bool(found), found or f"missing: {one.why}", fix))
+        fix = "" if one.found else install_command([one.package])
+        detail = one.found or f"missing: {one.why}"
+        findings.append(Finding(app.name, one.command, one.found is not None, detail, fix))
     return findings
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import copy
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -29,7 +30,7 @@ class EnvOptions:
 
     Attributes:
         observation: a key of `spaces.OBSERVATIONS`.
-        reward: "sparse" (1 at the end of a solved episode) or "graph" (the change of Coverage Rate, each step).
+        reward: "sparse" (1 at the end of a solved episode) or "graph" (each step's change of Coverage Rate).
         interface: "gui", "cli" or "hybrid": which action kinds there are.
         width: of the screen, in pixels.
         height: of the screen, in pixels.
@@ -56,11 +57,14 @@ class SciEnv(gym.Env[dict[str, Any], Any]):
     status), `coverage_rate`, `logical_consistency`, `success`, `output` (of CODE and API), and `infra_error`
     (`part` and `message`) on a step that a fault of the machine truncated.
 
-    Reward: see `EnvOptions`. `terminated` on DONE, FAIL, ANS; `truncated` on the step limit, on stagnation and
-    on a fault of the machine, whose step is no reward of 0 but one to leave out.
+    Reward: see `EnvOptions`. `terminated` on DONE, FAIL, ANS; `truncated` on the step limit, on stagnation
+    and on a fault of the machine, whose step is no reward of 0 but one to leave out.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array", "human"], "render_fps": 2}
+    metadata: dict[str, Any] = {  # noqa: RUF012 (Gymnasium declares it as an instance attribute)
+        "render_modes": ["rgb_array", "human"],
+        "render_fps": 2,
+    }
 
     def __init__(self, app: App, draw_task: TaskDraw, coordinator: Coordinator, options: EnvOptions) -> None:
         """Build it; nothing starts before `reset`. Use `gym.make` rather than this."""
@@ -147,7 +151,7 @@ class SciEnv(gym.Env[dict[str, Any], Any]):
 
     @property
     def task(self) -> TaskSpec:
-        """The current episode's task, oracle and checks included: for judges and verifiers, not for policies."""
+        """The current task, oracle and checks included: for judges and verifiers, not for policies."""
         if self._task is None:
             raise gym.error.ResetNeeded("there is no task yet; call reset first")
         return self._task
@@ -165,7 +169,7 @@ class SciEnv(gym.Env[dict[str, Any], Any]):
         return self._verdict
 
     def stats(self) -> dict[str, Any]:
-        """Counters since make (resets, steps, relaunches, faults) and the last duration of each phase in seconds."""
+        """Counters since make (resets, steps, relaunches, faults), and each phase's last duration."""
         return {"counters": dict(self._coordinator.counters), "phases_s": dict(self._coordinator.phases_s)}
 
     def _judge(self, evidence: Evidence) -> float:
@@ -225,6 +229,7 @@ class SciEnv(gym.Env[dict[str, Any], Any]):
             from sci_gym.viewer import Viewer  # a web server, which nothing else here needs
 
             self._viewer = Viewer(self.app.title)
-            self._viewer.open()
+            sys.stderr.write(f"{self.app.title} is shown at {self._viewer.open()}\n")
         frame: Frame = self.last.screenshot
-        self._viewer.show(frame, self.task.instruction)
+        status = f"step {self._steps}, coverage {self._verdict.coverage_rate:.2f}"
+        self._viewer.show(frame, self.task.instruction, status)

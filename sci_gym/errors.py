@@ -5,7 +5,7 @@
     |   |-- UnknownNameError        also a KeyError: no such task, app, machine, option
     |   |-- TaskFileError           a task file is wrong: FILE:LINE: field: what, and what to do
     |   `-- ActionError             an action is outside the action space or cannot be parsed
-    |-- MissingDependencyError      a program or package is not installed: which, and the command that installs it
+    |-- MissingDependencyError      a program or package is not installed: which, and how to get it
     `-- InfrastructureError         the machine failed, not the policy; a step ends truncated with it
         |-- LaunchError             a machine or program did not come up within its attempts
         |-- DeadlineError           a part did not answer within its deadline

@@ -46,7 +46,7 @@ def select_tasks(app: App, task: Selector) -> TaskDraw:
 
     Args:
         app: whose templates to choose from.
-        task: None for all templates, a template's id, a template file, several ids, or a predicate of templates.
+        task: None for all templates, an id, a template file, several ids, or a predicate of templates.
 
     Raises:
         UnknownNameError: no such template.

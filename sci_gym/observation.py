@@ -30,7 +30,7 @@ _LABEL_PX = 14
 
 
 def is_markable(node: A11yNode) -> bool:
-    """Whether a policy can act at a node: an interactive role, enabled, on screen, and large enough to hit."""
+    """Whether a policy can act at a node: interactive, enabled, on screen, large enough to hit."""
     return (
         node.role in _INTERACTIVE
         and node.showing

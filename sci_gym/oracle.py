@@ -31,8 +31,8 @@ def resolve(step: OracleStep, tree: A11yTree) -> Action:
     except IndexError:
         names = sorted({node.name for node in same_role})
         raise TargetNotFoundError(
-            f"oracle: {step.action.kind} at {step.role} {step.name!r} [{step.nth}]: on screen are {len(found)} such; "
-            f"with that role: {names}"
+            f"oracle: {step.action.kind} at {step.role} {step.name!r} [{step.nth}]: on screen are "
+            f"{len(found)} such; with that role: {names}"
         ) from None
     return replace(step.action, x=x, y=y)
 

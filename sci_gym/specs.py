@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -308,7 +308,7 @@ class A11yTree:
         return self.subset(kept)
 
     def subset(self, kept: Sequence[A11yNode]) -> A11yTree:
-        """A tree of some of the nodes; a node whose parent is left out hangs below its nearest kept ancestor."""
+        """A tree of some of the nodes; one whose parent is left out hangs below the nearest that is kept."""
         place: dict[int, int] = {-1: -1}
         wanted = {node.index for node in kept}
         nodes: list[A11yNode] = []
@@ -317,21 +317,7 @@ class A11yTree:
             place[node.index] = above
             if node.index in wanted:
                 place[node.index] = len(nodes)
-                nodes.append(
-                    A11yNode(
-                        len(nodes),
-                        above,
-                        node.role,
-                        node.name,
-                        node.text,
-                        node.description,
-                        node.value,
-                        node.states,
-                        node.box,
-                        node.program,
-                        node.cell,
-                    )  # fmt: skip
-                )
+                nodes.append(replace(node, index=len(nodes), parent=above))
         return A11yTree(tuple(nodes), self.truncated)
 
     @property
@@ -420,7 +406,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A predicate by name, with its arguments: `Check("kalgebra.variable", {"name": "p", "equals": "2*3"})`."""
+    """A predicate by name, with arguments: `Check("kalgebra.variable", {"name": "p", "equals": "2*3"})`."""
 
     predicate: str
     arguments: Mapping[str, Any]

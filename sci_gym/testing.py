@@ -41,7 +41,7 @@ _SEEDS = range(5)
 
 
 class EnvSuite:
-    """What every environment keeps. Override `env`: an environment of a feasible task, closed by the fixture."""
+    """What every environment keeps. Override `env`: one of a feasible task, closed by the fixture."""
 
     @pytest.fixture(scope="class")
     def env(self) -> Iterator[gym.Env[Any, Any]]:
@@ -61,7 +61,9 @@ class EnvSuite:
         assert first_info["task"] == second_info["task"], "one seed must draw one task"
         assert first["instruction"] == second["instruction"], "one seed must draw one set of parameters"
         for key, value in first.items():
-            same = np.array_equal(value, second[key]) if isinstance(value, np.ndarray) else value == second[key]
+            same = (
+                np.array_equal(value, second[key]) if isinstance(value, np.ndarray) else value == second[key]
+            )
             assert same, f"one seed must give one first observation, and {key} differs"
 
     def test_untouched_state_earns_nothing(self, env: gym.Env[Any, Any]) -> None:
@@ -86,7 +88,7 @@ class EnvSuite:
         with pytest.raises(ActionError, match=f"{width}.*outside the screen"):
             env.step(Action.click(width, 0))
         _, _, terminated, truncated, _ = env.step(Action.wait(0))
-        assert not (terminated or truncated), "a refused action must not end the episode"
+        assert (terminated, truncated) == (False, False), "a refused action must not end the episode"
 
     @pytest.mark.parametrize("text", ["a\0b", "\ud800"])
     def test_text_that_no_desktop_takes_is_an_error(self, env: gym.Env[Any, Any], text: str) -> None:
@@ -134,7 +136,9 @@ class MachineSuite:
         """Hello tells protocol and screen."""
         assert client.hello().protocol_version == PROTOCOL_VERSION, "host and daemon speak one version"
 
-    def test_the_screen_has_the_size_that_was_asked_for(self, machine: Machine, client: VMAgentClient) -> None:
+    def test_the_screen_has_the_size_that_was_asked_for(
+        self, machine: Machine, client: VMAgentClient
+    ) -> None:
         """Screen and screenshot agree with the machine's spec."""
         size = (machine.spec.width, machine.spec.height)
         assert client.screen_size() == size, "the screen has the size of the spec"
@@ -158,7 +162,9 @@ class MachineSuite:
     def test_a_step_acts_once_however_often_it_is_sent(self, client: VMAgentClient) -> None:
         """A step id that was answered is answered again without acting; an older one is refused."""
         request = pb.StepRequest(
-            step_id=2**40, input=pb.Input(kind=pb.Input.KIND_MOVE_TO, x_px=7, y_px=8), settle=pb.SettlePolicy()
+            step_id=2**40,
+            input=pb.Input(kind=pb.Input.KIND_MOVE_TO, x_px=7, y_px=8),
+            settle=pb.SettlePolicy(),
         )
         client.send("Step", request)
         request.input.x_px = 99
@@ -252,6 +258,10 @@ class AppSuite:
                     for check in node.checks:
                         predicates.validate(check)
                 assert task.oracle, f"{task.id} must have an oracle"
-                assert task.oracle[-1].action.kind in STOP_KINDS, f"the oracle of {task.id} must end the episode"
-                assert len(task.oracle) <= task.max_steps, f"the oracle of {task.id} must fit into its step limit"
+                assert task.oracle[-1].action.kind in STOP_KINDS, (
+                    f"the oracle of {task.id} must end the episode"
+                )
+                assert len(task.oracle) <= task.max_steps, (
+                    f"the oracle of {task.id} must fit into its step limit"
+                )
                 assert "{" not in task.instruction, f"the instruction of {task.id} must be filled in"

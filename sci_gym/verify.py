@@ -126,8 +126,7 @@ def _check_oracle(env: gym.Env[Any, Any], report: Report) -> None:
 def _check_other(env: gym.Env[Any, Any], report: Report, other: TaskSpec) -> None:
     _, info = env.reset(seed=report.seed)
     try:
-        for *_, info in play(env, other.oracle):
-            pass
+        *_, (*_, info) = play(env, other.oracle)
     except TargetNotFoundError:
         # Its way leads nowhere on this desktop; it ends as it would have ended.
         stops = [step.action for step in other.oracle if step.action.kind in STOP_KINDS]

@@ -132,7 +132,7 @@ class Viewer:
         yield b"event: end\ndata:\n\n"
 
     def _wait_for_frame(self, seen: int) -> int | None:
-        """The newest frame's number, after a while at the latest; None once all were seen and it is closed."""
+        """The newest frame's number, after a while at latest; None once that was seen and it is closed."""
         with self._changed:
             self._changed.wait_for(lambda: self._closed or self._number > seen, _HEARTBEAT_S)
             return None if self._closed and self._number == seen else self._number

@@ -17,6 +17,7 @@ HOST = "127.0.0.1"
 MAX_BODY_BYTES = 64 * 1024
 _IDLE_S = 30.0
 _WAKE_S = 3600.0
+_GRACE_S = 1.0
 _HEADERS = {
     "Cache-Control": "no-store",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -58,12 +59,12 @@ class LocalServer:
         self.url = f"http://{HOST}:{self._server.port}/{self._server.token}/"
 
     def close(self) -> None:
-        """Stop listening, cut open connections, join the threads. Bodies in parts must have an end by now."""
+        """Stop listening, end connections, join the threads. Bodies in parts have to end by themselves."""
         self._server.socket.shutdown(socket.SHUT_RDWR)
         self._server.shutdown()
         self._thread.join()
         self._server.server_close()
-        self._server.cut_connections()
+        self._server.end_connections()
 
 
 class _Server(socketserver.TCPServer):
@@ -81,11 +82,14 @@ class _Server(socketserver.TCPServer):
         thread.start()
         self._connections[thread] = request
 
-    def cut_connections(self) -> None:
-        for thread, request in self._connections.items():
-            with contextlib.suppress(OSError):
-                request.shutdown(socket.SHUT_RDWR)
-            thread.join()
+    def end_connections(self) -> None:
+        """Wake those that read, let those that write finish, cut those that take too long; join all."""
+        for how, wait_s in ((socket.SHUT_RD, _GRACE_S), (socket.SHUT_RDWR, None)):
+            for request in self._connections.values():
+                with contextlib.suppress(OSError):
+                    request.shutdown(how)
+            for thread in self._connections:
+                thread.join(wait_s)
 
     def _answer(self, request: socket.socket, client_address: Any) -> None:
         try:

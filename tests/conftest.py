@@ -14,8 +14,6 @@ from sci_gym.loader import load_app
 from sci_gym.machines import MachineSpec, SandboxMachine
 
 
-
-
 @pytest.fixture
 def client() -> Iterator[VMAgentClient]:
     """A client of a desktop of its own."""

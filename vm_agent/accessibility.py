@@ -14,6 +14,7 @@ from typing import Any, Optional
 from dbus_fast import Message, MessageType, Variant
 from dbus_fast.aio import MessageBus
 from dbus_fast.errors import DBusError
+
 from sci_gym_protos import vm_agent_pb2 as pb
 from sci_gym_vm_agent.errors import PartUnavailable
 from sci_gym_vm_agent.roles import ROLE_NAMES
@@ -177,26 +178,27 @@ class _Walk:
             return None
 
     async def _read(self, name: str, path: str, depth: int) -> Optional[_Read]:
-        bus = self._bus
-        low, high = (await bus._call(name, path, _ATSPI + "Accessible", "GetState"))[0]
+        low, high = (await self._bus._call(name, path, _ATSPI + "Accessible", "GetState"))[0]
         states = low | high << 32
         showing = states & _SHOWING and states & _VISIBLE
         if depth and not (self._hidden or showing):
             return None
-        # An object that does not answer one of these still stands in the tree: WebEngine's lacks most of them.
+        # Of a hidden object neither place nor description matter, which saves every fourth call.
+        # An object that does not answer one of these still stands in the tree: WebEngine's lacks most.
         interfaces, children, role, label, description = await asyncio.gather(
-            _either(bus._call(name, path, _ATSPI + "Accessible", "GetInterfaces"), [[]]),
-            _either(bus._children(name, path), []),
+            _either(self._bus._call(name, path, _ATSPI + "Accessible", "GetInterfaces"), [[]]),
+            _either(self._bus._children(name, path), []),
             _either(self._role(name, path), ""),
-            _either(bus._get(name, path, "Accessible", "Name"), ""),
-            _either(bus._get(name, path, "Accessible", "Description"), ""),
+            _either(self._bus._get(name, path, "Accessible", "Name"), ""),
+            _either(self._bus._get(name, path, "Accessible", "Description"), "") if showing else _nothing(),
         )
         node = pb.Node(role=_clean(role), name=_clean(label), description=_clean(description), states=states)
-        await self._read_interfaces(name, path, node, {one.rsplit(".", 1)[-1] for one in interfaces[0]})
+        offered = {one.rsplit(".", 1)[-1] for one in interfaces[0]}
+        await self._read_interfaces(name, path, node, offered if showing else offered - {"Component"})
         if len(children) > self._left or depth >= _MAX_DEPTH:
             self.truncated = True
         inside = children[: self._left] if depth < _MAX_DEPTH else []
-        below = await asyncio.gather(*(self.read(*child, depth + 1) for child in inside))
+        below = await asyncio.gather(*(self.read(bus, at, depth + 1) for bus, at in inside))
         return _Read(node, below)
 
     async def _role(self, name: str, path: str) -> str:
@@ -228,6 +230,10 @@ class _Walk:
     async def _value(self, name: str, path: str, node: pb.Node) -> None:
         node.value = float(await self._bus._get(name, path, "Value", "CurrentValue"))
         node.has_value = True
+
+
+async def _nothing() -> str:
+    return ""
 
 
 async def _either(answer: Awaitable[Any], default: Any) -> Any:

@@ -7,6 +7,7 @@ home and temporary folder and nothing of the daemon: not its process, its memory
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import signal
@@ -17,6 +18,7 @@ from typing import Mapping, Optional, Sequence
 HOME = "/home/user"
 RUNTIME = "/run/user/1000"
 UID = 1000
+_START_S = 10.0
 _MERGED_USR = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 _SYSTEM = ("/etc", "/var/cache/fontconfig", "/var/lib/texmf", "/var/lib/dbus")
 
@@ -98,10 +100,8 @@ class Cell:
         """End the cell with all its processes: terminate, wait, kill, reap. Returns the exit code."""
         if self.running and grace_s > 0:
             self.signal(signal.SIGTERM)
-            try:
+            with contextlib.suppress(asyncio.TimeoutError):
                 await asyncio.wait_for(self.process.wait(), grace_s)
-            except asyncio.TimeoutError:
-                pass
         if self.running:
             self.process.kill()  # its init dies with it, and all other processes with that
         return exit_code(await self.process.wait())
@@ -149,18 +149,19 @@ async def start_cell(
 
 async def _read_child_pid(descriptor: int) -> int:
     loop = asyncio.get_running_loop()
+    readable = asyncio.Event()
+    loop.add_reader(descriptor, readable.set)
     text = ""
-    while not text.rstrip().endswith("}"):
-        ready = loop.create_future()
-        loop.add_reader(descriptor, lambda: ready.done() or ready.set_result(None))
-        try:
-            await asyncio.wait_for(ready, 10)
-        except asyncio.TimeoutError:
-            raise OSError("bwrap did not report its cell within 10 s") from None
-        finally:
-            loop.remove_reader(descriptor)
-        part = os.read(descriptor, 4096).decode()
-        if not part:
-            raise OSError("bwrap ended before the cell stood")
-        text += part
+    try:
+        while not text.rstrip().endswith("}"):
+            await asyncio.wait_for(readable.wait(), _START_S)
+            readable.clear()
+            part = os.read(descriptor, 4096).decode()
+            if not part:
+                raise OSError("bwrap ended before the cell stood")
+            text += part
+    except asyncio.TimeoutError:
+        raise OSError(f"bwrap did not report its cell within {_START_S} s") from None
+    finally:
+        loop.remove_reader(descriptor)
     return int(json.loads(text)["child-pid"])

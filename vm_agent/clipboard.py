@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 from typing import Any, Optional
 
-from sci_gym_vm_agent.errors import LimitExceeded, PartUnavailable
 from Xlib import X, Xatom
 from Xlib import display as xdisplay
 from Xlib.protocol import event as xevent
+
+from sci_gym_vm_agent.errors import LimitExceeded, PartUnavailable
 
 MAX_CLIPBOARD_BYTES = 200_000
 _ANSWER_S = 2.0

@@ -1,4 +1,4 @@
-"""A desktop of its own: X server, session bus, accessibility bus with its registry, window manager.
+"""A desktop of its own: X server, session bus, accessibility bus and registry, window manager.
 
 The buses activate no services: a program could otherwise make the bus start a process of its choice beside
 the daemon. Programs find the accessibility bus by the root window's AT_SPI_BUS property alone: Qt 5 connects
@@ -12,6 +12,8 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Callable, Optional, Sequence, TypeVar
+
+from Xlib import error as xerror
 
 from sci_gym_vm_agent.accessibility import Accessibility
 from sci_gym_vm_agent.capture import Capture, draw_cursor
@@ -36,7 +38,8 @@ _BUS_CONFIG = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Confi
   </policy>
   <limit name="max_incoming_bytes">1000000000</limit><limit name="max_outgoing_bytes">1000000000</limit>
   <limit name="max_message_size">100000000</limit><limit name="max_replies_per_connection">50000</limit>
-  <limit name="max_match_rules_per_connection">50000</limit><limit name="max_completed_connections">10000</limit>
+  <limit name="max_match_rules_per_connection">50000</limit>
+  <limit name="max_completed_connections">10000</limit>
 </busconfig>
 """
 _WINDOW_MANAGER_CONFIG = """<?xml version="1.0" encoding="UTF-8"?>
@@ -47,12 +50,15 @@ _WINDOW_MANAGER_CONFIG = """<?xml version="1.0" encoding="UTF-8"?>
   <keyboard><keybind key="A-F4"><action name="Close"/></keybind>
     <keybind key="A-Tab"><action name="NextWindow"/></keybind></keyboard>
   <mouse>
-    <context name="Titlebar"><mousebind button="Left" action="Drag"><action name="Move"/></mousebind></context>
-    <context name="Client"><mousebind button="Left" action="Press"><action name="Focus"/><action name="Raise"/>
-      </mousebind></context>
-    <context name="Close"><mousebind button="Left" action="Click"><action name="Close"/></mousebind></context>
-    <context name="Maximize"><mousebind button="Left" action="Click"><action name="ToggleMaximize"/></mousebind>
-      </context>
+    <context name="Titlebar">
+      <mousebind button="Left" action="Drag"><action name="Move"/></mousebind></context>
+    <context name="Client">
+      <mousebind button="Left" action="Press"><action name="Focus"/><action name="Raise"/></mousebind>
+    </context>
+    <context name="Close">
+      <mousebind button="Left" action="Click"><action name="Close"/></mousebind></context>
+    <context name="Maximize">
+      <mousebind button="Left" action="Click"><action name="ToggleMaximize"/></mousebind></context>
   </mouse>
   <applications><application type="normal"><maximized>yes</maximized></application></applications>
 </openbox_config>
@@ -129,7 +135,7 @@ class Desktop:
             raise PartUnavailable(
                 "display", f"the X server did not answer within {_DISPLAY_CALL_S} s"
             ) from None
-        except (ConnectionError, OSError) as error:
+        except (xerror.ConnectionClosedError, OSError) as error:
             raise PartUnavailable("display", f"the X server is gone: {error}") from error
 
     def grab(self) -> tuple[bytearray, tuple[int, int]]:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
-from sci_gym_protos import vm_agent_pb2 as pb
-from sci_gym_vm_agent.errors import InvalidArgument, NotFound
-from sci_gym_vm_agent.keyboard import Keyboard, keysym_named, keysym_of
 from Xlib import X, Xatom
 from Xlib import display as xdisplay
 from Xlib import error as xerror
 from Xlib.ext import xtest
 from Xlib.protocol import event as xevent
+
+from sci_gym_protos import vm_agent_pb2 as pb
+from sci_gym_vm_agent.errors import InvalidArgument, NotFound
+from sci_gym_vm_agent.keyboard import Keyboard, keysym_named, keysym_of
 
 MAX_TEXT_CHARS = 65_536
 MAX_SCROLL_CLICKS = 100
@@ -212,7 +213,8 @@ class Display:
 
 def text_batches(text: str, capacity: int) -> list[str]:
     """Split a text so that no part has more different characters than there are spare keycodes."""
-    batches, batch, different = [], "", set()
+    batches: list[str] = []
+    batch, different = "", set[str]()
     for character in text:
         if character not in different and len(different) >= capacity:
             batches.append(batch)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import stat
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, Iterator
 
@@ -30,10 +30,8 @@ def _parent(home: Path, parts: tuple[str, ...], make: bool) -> Iterator[int]:
     try:
         for part in parts[:-1]:
             if make:
-                try:
+                with suppress(FileExistsError):
                     os.mkdir(part, 0o755, dir_fd=folder)
-                except FileExistsError:
-                    pass
             below = os.open(part, _FOLDER, dir_fd=folder)
             os.close(folder)
             folder = below
@@ -72,11 +70,9 @@ class Upload:
     def discard(self) -> None:
         """Remove what was written, unless it is committed."""
         self._file.close()
-        try:
-            with _parent(self._home, self._parts, make=False) as folder:
-                os.unlink(self._name, dir_fd=folder)
-        except NotFound:
-            pass  # it was committed
+        # Nothing is there when it was committed.
+        with suppress(NotFound), _parent(self._home, self._parts, make=False) as folder:
+            os.unlink(self._name, dir_fd=folder)
 
 
 def read_file(home: Path, path: str, max_bytes: int) -> Iterator[bytes]:

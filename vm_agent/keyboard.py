@@ -6,8 +6,9 @@ import unicodedata
 from collections import OrderedDict
 from typing import Any, Iterable, NamedTuple
 
-from sci_gym_vm_agent.errors import InvalidArgument
 from Xlib import XK
+
+from sci_gym_vm_agent.errors import InvalidArgument
 
 UNICODE_KEYSYM = 0x01000000
 VENDOR_KEYSYMS = 0x10000000  # media keys, whose keycodes are free for text

@@ -6,7 +6,6 @@ import asyncio
 import itertools
 import os
 import tempfile
-from collections import deque
 from pathlib import Path
 from typing import Optional
 
@@ -18,7 +17,7 @@ from sci_gym_vm_agent.settle import Activity
 
 MAX_PROGRAMS = 32
 _STDERR_BYTES = 4096
-_STATE_LINES = 1000
+_STATE_SUBJECTS = 1000
 _STATE_LINE_BYTES = 65_536
 _COMPILERS = ("tcc", "gcc", "cc")
 _CHECK_S = 0.25
@@ -35,7 +34,7 @@ class RunningProgram:
         self.main_pid = 0
         self.launches = 0
         self.note = ""
-        self.state: deque[str] = deque(maxlen=_STATE_LINES)
+        self.state: dict[str, str] = {}
         self._stderr = bytearray()
         self._readers: list[asyncio.Task[None]] = []
 
@@ -79,7 +78,7 @@ class RunningProgram:
             running=self.running,
             exit_code=exit_code(code) if code is not None else 0,
             launches=self.launches,
-            state=self.state,
+            state=self.state.values(),
             stderr_tail=self._stderr.decode("utf-8", "replace").replace("\0", "") + self.note,
         )
 
@@ -91,13 +90,21 @@ class RunningProgram:
         )
         try:
             while line := await reader.readline():
-                self.state.append(line.decode("utf-8", "replace").rstrip("\n").replace("\0", ""))
+                self._keep(line.decode("utf-8", "replace").rstrip("\n").replace("\0", ""))
         except ValueError:
             self.note += (
                 f"\nsci_gym: a state line is longer than {_STATE_LINE_BYTES} bytes; the channel is closed"
             )
         finally:
             transport.close()
+
+    def _keep(self, line: str) -> None:
+        """Keep a line in place of the last one whose object starts with the same member."""
+        subject = line.partition(",")[0]
+        self.state.pop(subject, None)
+        self.state[subject] = line
+        if len(self.state) > _STATE_SUBJECTS:
+            del self.state[next(iter(self.state))]
 
     async def _read_stderr(self, cell: Cell) -> None:
         stream = cell.process.stderr

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import AsyncIterator
+from typing import AsyncIterator, Callable
 
 from sci_gym_protos import vm_agent_pb2 as pb
 from sci_gym_vm_agent.cells import Cell, CellPlan, exit_code, start_cell
@@ -52,17 +52,23 @@ async def execute(plan: CellPlan, request: pb.ExecRequest) -> AsyncIterator[pb.E
 
 async def _feed(cell: Cell, stdin: bytes, parts: "asyncio.Queue[pb.ExecChunk]") -> None:
     process = cell.process
-    assert process.stdin and process.stdout and process.stderr  # all piped by execute
+    assert process.stdin is not None  # all three are piped by execute
+    assert process.stdout is not None
+    assert process.stderr is not None
     process.stdin.write(stdin)
     process.stdin.close()
     await asyncio.gather(
-        _copy(process.stdout, "stdout", parts),
-        _copy(process.stderr, "stderr", parts),
+        _copy(process.stdout, lambda data: pb.ExecChunk(stdout=data), parts),
+        _copy(process.stderr, lambda data: pb.ExecChunk(stderr=data), parts),
     )
     await process.wait()
     await parts.put(pb.ExecChunk(result=pb.ExecResult()))
 
 
-async def _copy(stream: asyncio.StreamReader, name: str, parts: "asyncio.Queue[pb.ExecChunk]") -> None:
+async def _copy(
+    stream: asyncio.StreamReader,
+    chunk: Callable[[bytes], pb.ExecChunk],
+    parts: "asyncio.Queue[pb.ExecChunk]",
+) -> None:
     while data := await stream.read(_CHUNK_BYTES):
-        await parts.put(pb.ExecChunk(**{name: data}))
+        await parts.put(chunk(data))

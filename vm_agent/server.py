@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import hmac
 import platform
-from typing import Any, AsyncIterator, Awaitable, Callable, Optional
+from typing import Any, AsyncIterator, Awaitable, Callable, Optional, TypeVar
 
 import grpc
+
 from sci_gym_protos import PROTOCOL_VERSION
 from sci_gym_protos import vm_agent_pb2 as pb
 from sci_gym_protos import vm_agent_pb2_grpc as rpc
@@ -18,6 +19,7 @@ from sci_gym_vm_agent.files import Upload, read_file
 from sci_gym_vm_agent.run import execute
 from sci_gym_vm_agent.session import Session
 
+T = TypeVar("T")
 MAX_MESSAGE_BYTES = 64 * 2**20
 PART_METADATA = "sci-gym-part"
 _LONGEST_CALL_S = 3600.0
@@ -56,7 +58,7 @@ def _refuse(code: grpc.StatusCode, message: str) -> Any:
     return grpc.unary_unary_rpc_method_handler(refuse)
 
 
-class Service(rpc.VmAgentServicer):  # type: ignore[misc]
+class Service(rpc.VmAgentServicer):
     """Every call of the protocol, each a few lines over the desktop's parts."""
 
     def __init__(self, desktop: Desktop, stopped: asyncio.Event) -> None:
@@ -206,7 +208,7 @@ class Service(rpc.VmAgentServicer):  # type: ignore[misc]
                 upload.discard()
 
 
-async def _guard(context: grpc.aio.ServicerContext, awaitable: Awaitable[Any]) -> Any:
+async def _guard(context: grpc.aio.ServicerContext, awaitable: Awaitable[T]) -> T:
     """Await a result within the caller's deadline; an AgentError becomes its gRPC status, here only."""
     left = context.time_remaining()
     try:
@@ -217,6 +219,7 @@ async def _guard(context: grpc.aio.ServicerContext, awaitable: Awaitable[Any]) -
         if isinstance(error, PartUnavailable):
             context.set_trailing_metadata(((PART_METADATA, error.part),))
         await context.abort(error.code, str(error))
+        raise AssertionError("abort raises") from error
 
 
 async def _next(chunks: AsyncIterator[Any]) -> Any:

@@ -49,6 +49,13 @@ class RecordTrajectory(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstruc
         self._step = 0
         self._began = 0.0
 
+    @property
+    def episode(self) -> Path:
+        """Folder of the current episode; ResetNeeded before the first."""
+        if self._episode is None:
+            raise gym.error.ResetNeeded("call reset() first: there is no episode yet")
+        return self._episode
+
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
@@ -62,21 +69,25 @@ class RecordTrajectory(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstruc
 
     def step(self, action: Any) -> Step:
         """Perform an action, and write down what came of it; see `SciEnv.step`."""
-        if self._episode is None:
-            raise gym.error.ResetNeeded("call reset() before step(): there is no episode to record")
+        episode = self.episode
         result = self.env.step(action)
         self._step += 1
         record = action_record(self._base.to_action(action))
-        self._write_step(self._episode, record, result)
+        self._write_step(episode, record, result)
         return result
 
     def _write_meta(self, episode: Path, info: dict[str, Any]) -> None:
+        task = self._base.task
         meta = {
             "env_id": self.env.spec.id if self.env.spec else None,
             "sci_gym_version": _version(),
             "task": info.get("task"),
             "instruction": info.get("instruction"),
-            "parameters": dict(self._base.task.parameters),
+            "parameters": dict(task.parameters),
+            "graph": [
+                {"id": node.id, "goal": node.goal, "after": list(node.after), "application": node.application}
+                for node in task.graph.nodes
+            ],
             "seed": self._seed,
             "started_unix_s": time.time(),
         }

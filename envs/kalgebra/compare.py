@@ -180,7 +180,7 @@ def _agree(
             holes += 1
             if holes > MAX_HOLES or place >= WHOLE:
                 return False
-        elif not _equal(a, b, tolerance, theirs, ours):
+        elif not _equal(*_shown(a, b), tolerance, theirs, ours):
             return False
         else:
             defined += 1
@@ -190,6 +190,15 @@ def _agree(
 def _nowhere(a: Value | None, b: Value | None) -> bool:
     """Whether neither is a real point: `root(x, 2)` is undefined where `x^0.5` is complex."""
     return a is None and (b is None or isinstance(b, complex))
+
+
+def _shown(a: Value, b: Value) -> tuple[Value, Value]:
+    """Two values as the program would show them: a complex one by its real part, if the other is real."""
+    if isinstance(a, complex) and isinstance(b, float):
+        return a.real, b
+    if isinstance(a, float) and isinstance(b, complex):
+        return a, b.real
+    return a, b
 
 
 def _equal(a: Value | None, b: Value | None, tolerance: float, theirs: Evaluator, ours: Evaluator) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 from collections.abc import Callable
@@ -74,7 +75,7 @@ def _token(text: str, at: int) -> tuple[Token, int]:
     if text[at].isalpha():
         end = _while(text, at, _word)
         return Token("name", text[at:end], at), end
-    if number := NUMBER.match(text, at):
+    if (number := NUMBER.match(text, at)) and math.isfinite(float(number[0])):
         return Token("number", number[0], at), number.end()
     raise AnalitzaError(f"{text!r}: unknown token {text[at]!r} at character {at}.")
 

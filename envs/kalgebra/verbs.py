@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from sci_gym.app import Desktop
@@ -10,10 +11,10 @@ from sci_gym.envs.kalgebra import widgets
 from sci_gym.envs.kalgebra.analitza import parse
 from sci_gym.envs.kalgebra.compare import same_value
 from sci_gym.envs.kalgebra.curves import same_plot
-from sci_gym.envs.kalgebra.nodes import Declare
+from sci_gym.envs.kalgebra.nodes import Declare, Node
 from sci_gym.envs.kalgebra.state import MODES, RESOLUTIONS, STYLES_3D, read
-from sci_gym.errors import ConfigurationError, UnknownNameError
-from sci_gym.specs import A11yNode, A11yTree, Action, Observation
+from sci_gym.errors import ConfigurationError, DeadlineError, UnknownNameError
+from sci_gym.specs import A11yNode, A11yTree, Action, Box, Observation
 
 PROGRAM = "kalgebra"
 CHECK_BOX_PX = 9
@@ -32,9 +33,7 @@ def observed(observation: Observation) -> dict[str, Any]:
 def tab(desktop: Desktop, *, name: str) -> None:
     """Show one of the tabs "Calculator", "2D Graph", "3D Graph" and "Dictionary"."""
     _known("tab", name, widgets.TABS)
-    if observed(desktop.observe())["tab"] != name:
-        _click(desktop, f"the tab {name}", lambda tree: widgets.tab(tree, name))
-    _until(desktop, f"the tab {name} is shown", lambda state: bool(state["tab"] == name))
+    _show(desktop, name)
 
 
 def enter(desktop: Desktop, *, expression: str) -> None:
@@ -44,53 +43,52 @@ def enter(desktop: Desktop, *, expression: str) -> None:
         AnalitzaError: KAlgebra would not accept it.
         DeadlineError: it was not evaluated in time, or KAlgebra reported an error.
     """
-    node = parse(expression)
+    node = _one_line(expression)
     name, value = (
         (node.name, expression.split(":=", 1)[1]) if isinstance(node, Declare) else ("ans", expression)
     )
-    tab(desktop, name="Calculator")
-    before = observed(desktop.observe())["variables"]
-    _write(desktop, "the calculator's input line", widgets.calculator_input, expression)
-    desktop.act(Action.press("enter"))
+    seen = _show(desktop, "Calculator")
+    before = observed(seen)["variables"]
+    seen = _submit(desktop, seen, "the calculator's input line", widgets.calculator_input, expression)
     same = name in before and same_value(before[name], value)
     _until(
         desktop,
+        seen,
         f"{expression} is evaluated",
-        lambda state: same or _changed(before, state["variables"], name),
+        lambda state: name in state["variables"] and (same or state["variables"] != before),
     )
 
 
 def plot_2d(desktop: Desktop, *, expression: str) -> None:
     """Plot a curve in the plane; KAlgebra names it f0, f1 and so on."""
-    parse(expression)
-    tab(desktop, name="2D Graph")
-    before = len(observed(desktop.observe())["plots_2d"])
-    _click(desktop, "the page Add", lambda tree: widgets.tool(tree, "Add"))
-    _write(desktop, "the input line of the page Add", widgets.function_input, expression)
-    desktop.act(Action.press("enter"))
-    _until(desktop, f"{expression} is plotted", lambda state: len(state["plots_2d"]) > before)
+    _one_line(expression)
+    seen = _show(desktop, "2D Graph")
+    before = len(observed(seen)["plots_2d"])
+    seen = _click(desktop, seen, "the page Add", lambda tree: widgets.tool(tree, "Add"))
+    seen = _submit(desktop, seen, "the input line of the page Add", widgets.function_input, expression)
+    _until(desktop, seen, f"{expression} is plotted", lambda state: len(state["plots_2d"]) > before)
 
 
 def hide_plot(desktop: Desktop, *, equals: str) -> None:
     """Hide the visible plots in the plane that draw a curve."""
-    tab(desktop, name="2D Graph")
-    _click(desktop, "the page List", lambda tree: widgets.tool(tree, "List"))
-    state = observed(desktop.observe())
+    seen = _show(desktop, "2D Graph")
+    seen = _click(desktop, seen, "the page List", lambda tree: widgets.tool(tree, "List"))
+    state = observed(seen)
     for plot in state["plots_2d"]:
         if plot["visible"] and same_plot(plot["plot"], equals, state["variables"]):
-            _toggle(desktop, plot["name"])
+            seen = _hide(desktop, seen, plot["name"])
 
 
 def plot_3d(desktop: Desktop, *, expression: str) -> None:
     """Plot a surface or curve in space, in place of the one that is there."""
-    parse(expression)
-    tab(desktop, name="3D Graph")
-    before = observed(desktop.observe())["plots_3d"]
+    _one_line(expression)
+    seen = _show(desktop, "3D Graph")
+    before = observed(seen)["plots_3d"]
     same = any(same_plot(plot["plot"], expression, dimension=3) for plot in before)
-    _write(desktop, "the input line of the 3D graph", widgets.input_3d, expression)
-    desktop.act(Action.press("enter"))
+    seen = _submit(desktop, seen, "the input line of the 3D graph", widgets.input_3d, expression)
     _until(
         desktop,
+        seen,
         f"{expression} is plotted in space",
         lambda state: bool(state["plots_3d"]) and (same or state["plots_3d"] != before),
     )
@@ -98,19 +96,15 @@ def plot_3d(desktop: Desktop, *, expression: str) -> None:
 
 def viewport(desktop: Desktop, *, left: float, top: float, width: float, height: float) -> None:
     """Show a part of the plane, given in the graph's units."""
-    tab(desktop, name="2D Graph")
-    _click(desktop, "the page Viewport", lambda tree: widgets.tool(tree, "Viewport"))
     wanted = {"left": left, "top": top, "width": width, "height": height}
+    seen = _show(desktop, "2D Graph")
+    seen = _click(desktop, seen, "the page Viewport", lambda tree: widgets.tool(tree, "Viewport"))
     for side, value in wanted.items():
-        _click(desktop, f"the field {side}", lambda tree, side=side: _side(tree, side))  # type: ignore[misc]
+        seen = _click(desktop, seen, f"the field {side}", partial(_field, side))
         desktop.act(Action.hotkey("ctrl", "a"))
-        desktop.act(Action.type(f"{value:g}"))
-    _click(
-        desktop,
-        "the button Apply",
-        lambda tree: widgets.below(tree, _functions(tree), "push button", "Apply"),
-    )
-    _until(desktop, "the viewport is applied", lambda state: _near(state["viewport"], wanted))
+        seen = desktop.act(Action.type(f"{value:g}"))
+    seen = _click(desktop, seen, "the button Apply", _apply)
+    _until(desktop, seen, "the viewport is applied", lambda state: _near(state["viewport"], wanted))
 
 
 def resolution(desktop: Desktop, *, equals: str) -> None:
@@ -161,74 +155,89 @@ def _known(what: str, name: str, names: tuple[str, ...]) -> None:
         raise UnknownNameError(what, name, names)
 
 
-def _until(desktop: Desktop, what: str, holds: Callable[[dict[str, Any]], bool]) -> None:
-    desktop.wait_for(f"KAlgebra: {what}", lambda observation: holds(observed(observation)))
+def _one_line(expression: str) -> Node:
+    if "\n" in expression:
+        raise ConfigurationError(f"an expression must be one line: {expression!r}.")
+    return parse(expression)
 
 
-def _found(observation: Observation, find: Find) -> A11yNode | None:
+def _until(
+    desktop: Desktop, seen: Observation, what: str, holds: Callable[[dict[str, Any]], bool]
+) -> Observation:
+    """The observation already made if the condition holds of it, else the first of which it does."""
+    if holds(observed(seen)):
+        return seen
+    return desktop.wait_for(f"KAlgebra: {what}", lambda observation: holds(observed(observation)))
+
+
+def _find(observation: Observation, find: Find) -> A11yNode | None:
     node = find(observation.tree.of_program(PROGRAM))
     return node if node is not None and node.showing else None
 
 
-def _click(desktop: Desktop, what: str, find: Find) -> None:
-    observation = desktop.wait_for(
-        f"KAlgebra: {what} is on screen", lambda observation: _found(observation, find) is not None
-    )
-    node = _found(observation, find)
-    if node is not None and node.box is not None:
-        desktop.act(Action.click(*node.box.center))
+def _place(desktop: Desktop, seen: Observation, what: str, find: Find) -> Box:
+    """Where a widget is, once it is on screen."""
+    node = _find(seen, find)
+    if node is None:
+        seen = desktop.wait_for(
+            f"KAlgebra: {what} is on screen", lambda shown: _find(shown, find) is not None
+        )
+        node = _find(seen, find)
+    if node is None or node.box is None:
+        raise DeadlineError(PROGRAM, f"{what} has no place on screen.")
+    return node.box
 
 
-def _write(desktop: Desktop, what: str, find: Find, text: str) -> None:
-    """Replace the content of an input line."""
-    if "\n" in text:
-        raise ConfigurationError(f"an expression for {what} must be one line: {text!r}.")
-    _click(desktop, what, find)
+def _click(desktop: Desktop, seen: Observation, what: str, find: Find) -> Observation:
+    return desktop.act(Action.click(*_place(desktop, seen, what, find).center))
+
+
+def _submit(desktop: Desktop, seen: Observation, what: str, find: Find, text: str) -> Observation:
+    """Replace the content of an input line, and press Return."""
+    _click(desktop, seen, what, find)
     desktop.act(Action.hotkey("ctrl", "a"))
-    desktop.act(Action.press("delete"))
-    desktop.act(Action.type(text))
-    desktop.wait_for(
-        f"KAlgebra: {text} stands in {what}",
-        lambda observation: (node := _found(observation, find)) is not None and node.text == text,
-    )
+    return desktop.act(Action.type(f"{text}\n"))
 
 
-def _changed(before: Mapping[str, str], after: Mapping[str, str], name: str) -> bool:
-    return name in after and after != before
+def _show(desktop: Desktop, name: str) -> Observation:
+    seen = desktop.observe()
+    if observed(seen)["tab"] != name:
+        seen = _click(desktop, seen, f"the tab {name}", lambda tree: widgets.tab(tree, name))
+    return _until(desktop, seen, f"the tab {name} is shown", lambda state: bool(state["tab"] == name))
 
 
 def _choose(desktop: Desktop, menu: str, item: str, key: str, wanted: object) -> None:
     """Click a menu entry unless the state is already as wanted; a menu works only while its tab is shown."""
-    tab(desktop, name=menu)
-    if observed(desktop.observe())[key] != wanted:
-        _click(desktop, f"the menu {menu}", lambda tree: widgets.menu_title(tree, menu))
-        _click(desktop, f"the entry {item}", lambda tree: widgets.menu_item(tree, menu, item))
-    _until(desktop, f"{key} is {wanted}", lambda state: bool(state[key] == wanted))
+    seen = _show(desktop, menu)
+    if observed(seen)[key] != wanted:
+        seen = _click(desktop, seen, f"the menu {menu}", lambda tree: widgets.menu_title(tree, menu))
+        seen = _click(desktop, seen, f"the entry {item}", lambda tree: widgets.menu_item(tree, menu, item))
+    _until(desktop, seen, f"{key} is {wanted}", lambda state: bool(state[key] == wanted))
 
 
-def _functions(tree: A11yTree) -> A11yNode | None:
-    return widgets.dock(tree, "Functions")
+def _field(side: str, tree: A11yTree) -> A11yNode | None:
+    return widgets.below(tree, widgets.dock(tree, "Functions"), "spin button", f"{side.title()}:")
 
 
-def _side(tree: A11yTree, side: str) -> A11yNode | None:
-    return widgets.below(tree, _functions(tree), "spin button", f"{side.title()}:")
+def _apply(tree: A11yTree) -> A11yNode | None:
+    return widgets.below(tree, widgets.dock(tree, "Functions"), "push button", "Apply")
+
+
+def _listed(name: str, tree: A11yTree) -> A11yNode | None:
+    plots = widgets.below(tree, widgets.dock(tree, "Functions"), "tree")
+    return widgets.first((cell for cell, _ in widgets.cells(tree, plots)), lambda cell: cell.name == name)
 
 
 def _near(shown: Mapping[str, float] | None, wanted: Mapping[str, float]) -> bool:
     return shown is not None and all(abs(shown[side] - value) < 0.01 for side, value in wanted.items())
 
 
-def _toggle(desktop: Desktop, name: str) -> None:
-    def find(tree: A11yTree) -> A11yNode | None:
-        listed = widgets.below(tree, _functions(tree), "tree")
-        return next((cell for cell, _ in widgets.cells(tree, listed) if cell.name == name), None)
-
-    observation = desktop.wait_for(f"KAlgebra: {name} is listed", lambda seen: _found(seen, find) is not None)
-    cell = _found(observation, find)
-    if cell is not None and cell.box is not None:
-        desktop.act(Action.click(cell.box.x + CHECK_BOX_PX, cell.box.center[1]))
-    _until(
+def _hide(desktop: Desktop, seen: Observation, name: str) -> Observation:
+    cell = _place(desktop, seen, f"the plot {name}", partial(_listed, name))
+    seen = desktop.act(Action.click(cell.x + CHECK_BOX_PX, cell.center[1]))
+    return _until(
         desktop,
-        f"{name} is hidden",
+        seen,
+        f"the plot {name} is hidden",
         lambda state: all(not plot["visible"] for plot in state["plots_2d"] if plot["name"] == name),
     )

@@ -26,8 +26,10 @@ def check(result: int, what: str) -> None:
 
 
 def mount(source: str, target: str, kind: str, flags: int, data: str = "") -> None:
-    """mount(2)."""
-    check(_libc.mount(source.encode(), target.encode(), kind.encode(), flags, data.encode()), f"mount {target}")
+    """Call the kernel's function of this name."""
+    check(
+        _libc.mount(source.encode(), target.encode(), kind.encode(), flags, data.encode()), f"mount {target}"
+    )
 
 
 def closed_folder(path: str) -> str:

@@ -26,7 +26,7 @@ def spawn(command: Sequence[str], log: IO[bytes]) -> subprocess.Popen[bytes]:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=log,
-            start_new_session=True,  # a Ctrl-C at the terminal is for this process alone, which then cleans up
+            start_new_session=True,  # a Ctrl-C is for this process alone, which then cleans up
         )
 
     return _thread().submit(start).result()

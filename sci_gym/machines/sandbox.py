@@ -109,7 +109,9 @@ class SandboxMachine(Machine):
     def _hand_over(self, token: str) -> None:
         """Give the daemon its token, and wait for its word that it is ready."""
         process = self._process
-        assert process is not None and process.stdin is not None and process.stdout is not None
+        assert process is not None  # started just before, with pipes
+        assert process.stdin is not None
+        assert process.stdout is not None
         with contextlib.suppress(BrokenPipeError):
             process.stdin.write(f"{token}\n".encode())
             process.stdin.flush()
@@ -201,7 +203,8 @@ def _site_folders() -> list[Path]:
 
 def _package_folder(name: str) -> Path:
     found = find_spec(name)
-    assert found is not None and found.submodule_search_locations  # a part of this distribution
+    assert found is not None  # sci_gym depends on it, or it is a part of it
+    assert found.submodule_search_locations
     return Path(found.submodule_search_locations[0])
 
 
