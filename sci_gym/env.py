@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from sci_gym.coordinator import Coordinator
 from sci_gym.errors import InfrastructureError, UnknownNameError
 from sci_gym.evaluation import GraphRun, PredicateSet, right_stop
 from sci_gym.spaces import OBSERVATIONS, kinds_for, make_action_space, make_observation_space, to_action
-from sci_gym.specs import STOP_KINDS, A11yNode, Action, Evidence, Frame, Kind, Observation, TaskSpec, Verdict
+from sci_gym.specs import STOP_KINDS, Action, Evidence, Frame, Kind, Observation, TaskSpec, Verdict
 
 REWARDS = ("sparse", "graph")
 TaskDraw = Callable[[np.random.Generator], TaskSpec]
@@ -194,14 +193,12 @@ class SciEnv(gym.Env[dict[str, Any], Any]):
             answer=stop.text if stop and stop.kind is Kind.ANS else None,
         )
 
-    def _marks(self) -> tuple[A11yNode, ...]:
-        return seen.find_marks(self.last.tree, self.width, self.height)
-
     def _observe(self) -> dict[str, Any]:
-        marks = self._marks()
+        shown = self.last.tree.showing
+        marks = seen.find_marks(shown, self.width, self.height)
         make: dict[str, Callable[[], Any]] = {
             "screenshot": lambda: self.last.screenshot.copy(),
-            "a11y": lambda: seen.describe_tree(self.last.tree, marks),
+            "a11y": lambda: seen.describe_tree(shown, marks),
             "som": lambda: seen.draw_marks(self.last.screenshot, marks),
             "marks": lambda: seen.format_nodes(marks, marks),
         }
@@ -210,11 +207,12 @@ class SciEnv(gym.Env[dict[str, Any], Any]):
 
     def _info(self) -> dict[str, Any]:
         verdict = self._verdict
+        shown = self.last.tree.showing
         return {
             "task": self.task.id,
             "instruction": self.task.instruction,
-            "nodes": tuple(copy.copy(node) for node in self.last.tree if node.showing),
-            "marks": tuple(copy.copy(node) for node in self._marks()),
+            "nodes": shown.nodes,
+            "marks": seen.find_marks(shown, self.width, self.height),
             "graph": {node: str(status) for node, status in verdict.status.items()},
             "coverage_rate": verdict.coverage_rate,
             "logical_consistency": verdict.logical_consistency,

@@ -44,7 +44,7 @@ def find_marks(tree: A11yTree, width: int, height: int) -> tuple[A11yNode, ...]:
     """The nodes that get a mark, in tree order; mark id i is element i - 1.
 
     Args:
-        tree: the whole tree.
+        tree: what is on screen.
         width: of the screen, in pixels; a node whose middle is off screen gets no mark.
         height: of the screen, in pixels.
     """
@@ -78,9 +78,9 @@ def format_nodes(nodes: Iterable[A11yNode], marks: Sequence[A11yNode]) -> str:
 
 
 def describe_tree(tree: A11yTree, marks: Sequence[A11yNode]) -> str:
-    """The filtered tree as text: what is on screen and says something or can be acted at."""
+    """What is on screen and says something or can be acted at, as text."""
     marked = {node.index for node in marks}
-    kept = [node for node in tree if node.showing and (node.name or node.text or node.index in marked)]
+    kept = [node for node in tree if node.name or node.text or node.index in marked]
     return format_nodes(kept, marks)
 
 

@@ -24,7 +24,7 @@ def resolve(step: OracleStep, tree: A11yTree) -> Action:
     """
     if step.role is None:
         return step.action
-    same_role = [node for node in tree if node.showing and node.role == step.role]
+    same_role = [node for node in tree.showing if node.role == step.role and node.box is not None]
     found = [node for node in same_role if step.name is None or node.name == step.name]
     try:
         x, y = _middle(found[step.nth])

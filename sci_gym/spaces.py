@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -29,16 +30,28 @@ OBSERVATIONS = {
     "screenshot+a11y": ("screenshot", "a11y"),
     "som": ("som", "marks"),
 }
-MAX_WAIT_S = 60.0
+MAX_WAIT_S = 60
 MAX_WHEEL_CLICKS = 20
 _MAX_INSTRUCTION_CHARS = 4096
+_NUMBERS = ("x", "y", "dx", "dy", "amount", "amount_x")
 _ALLOWED_CONTROLS = "\n\t"
+
+
+class _AllCharacters(Sequence[str]):
+    """Every character by its code point, as Gymnasium indexes the characters of a text."""
+
+    def __len__(self) -> int:
+        return sys.maxunicode + 1
+
+    def __getitem__(self, index: Any) -> Any:
+        return chr(index)
 
 
 class UnicodeText(spaces.Text):
     """Text of any characters but NUL, other control characters and lone surrogates.
 
-    It samples printable ASCII.
+    It samples printable ASCII. Flattened, and in the shared memory of stock vectors, a character is its code
+    point.
     """
 
     def __init__(self, max_length: int) -> None:
@@ -49,9 +62,33 @@ class UnicodeText(spaces.Text):
         """Whether `x` is such a text."""
         return isinstance(x, str) and len(x) <= self.max_length and bad_character(x) is None
 
-    def __eq__(self, other: Any) -> bool:
+    def sample(self, mask: Any = None, probability: Any = None) -> str:
+        """Printable ASCII of random length."""
+        drawn = spaces.Text(self.max_length, min_length=0, charset=self.characters)
+        drawn._np_random = self.np_random
+        return drawn.sample(mask, probability)
+
+    @property
+    def character_set(self) -> Any:
+        """All characters; only their number and membership count."""
+        return _AllCharacters()
+
+    @property
+    def character_list(self) -> Any:
+        """All characters, by code point."""
+        return _AllCharacters()
+
+    def character_index(self, char: str) -> np.int32:
+        """The code point."""
+        return np.int32(ord(char))
+
+    def __eq__(self, other: object) -> bool:
         """Equal to another one of the same length."""
         return isinstance(other, UnicodeText) and self.max_length == other.max_length
+
+    def __repr__(self) -> str:
+        """Its name and length."""
+        return f"UnicodeText({self.max_length})"
 
 
 def bad_character(text: str) -> str | None:
@@ -79,13 +116,13 @@ def kinds_for(interface: str) -> tuple[Kind, ...]:
 def make_action_space(kinds: Sequence[Kind], width: int, height: int) -> spaces.Dict:
     """The space of one action; every sample of it can be stepped.
 
-    Keys: `kind` (index into `kinds`), `x`, `y` (pixels), `dx`, `dy` (pixels), `button` (index into BUTTONS),
+    All but the text are integers. Keys: `kind` (index into `kinds`), `x`, `y` (pixels), `dx`, `dy` (pixels), `button` (index into BUTTONS),
     `amount`, `amount_x` (wheel clicks), `key` (index into KEYS), `modifiers` (a bit each of MODIFIERS),
     `text`, `language` (index into LANGUAGES), `seconds`.
     """
 
-    def whole(low: int, high: int) -> spaces.Box:
-        return spaces.Box(low, high, (), np.int32)
+    def whole(low: int, high: int) -> spaces.Discrete:
+        return spaces.Discrete(high - low + 1, start=low)
 
     return spaces.Dict(
         {
@@ -101,7 +138,7 @@ def make_action_space(kinds: Sequence[Kind], width: int, height: int) -> spaces.
             "modifiers": spaces.MultiBinary(len(MODIFIERS)),
             "text": UnicodeText(MAX_TEXT_CHARS),
             "language": spaces.Discrete(len(LANGUAGES)),
-            "seconds": spaces.Box(0.0, MAX_WAIT_S, (), np.float32),
+            "seconds": whole(0, MAX_WAIT_S),
         }
     )
 
@@ -136,33 +173,30 @@ def to_action(element: Action | Mapping[str, Any], kinds: Sequence[Kind], space:
     for key, value in element.items():
         if not space[key].contains(value):
             raise ActionError(f"action.{key}: {value!r} is not in {space[key]}")
+    numbers = {name: int(element[name]) for name in _NUMBERS}
     return Action(
         kinds[int(element["kind"])],
-        x=int(element["x"]), y=int(element["y"]), dx=int(element["dx"]), dy=int(element["dy"]),
+        **numbers,
         button=BUTTONS[int(element["button"])],
-        amount=int(element["amount"]), amount_x=int(element["amount_x"]),
         key=KEYS[int(element["key"])],
         modifiers=tuple(name for name, bit in zip(MODIFIERS, element["modifiers"], strict=True) if bit),
         text=element["text"],
         language=LANGUAGES[int(element["language"])],
         seconds=float(element["seconds"]),
-    )  # fmt: skip
+    )
 
 
 def from_action(action: Action, kinds: Sequence[Kind]) -> dict[str, Any]:
     """An Action as an element of the action space, for buffers and data sets of stock Gymnasium."""
     return {
         "kind": np.int64(kinds.index(action.kind)),
-        **{
-            key: np.array(getattr(action, key), np.int32)
-            for key in ("x", "y", "dx", "dy", "amount", "amount_x")
-        },
+        **{name: np.int64(getattr(action, name)) for name in _NUMBERS},
         "button": np.int64(BUTTONS.index(action.button)),
         "key": np.int64(KEYS.index(action.key)),
         "modifiers": np.array([name in action.modifiers for name in MODIFIERS], np.int8),
         "text": action.text,
         "language": np.int64(LANGUAGES.index(action.language)),
-        "seconds": np.array(action.seconds, np.float32),
+        "seconds": np.int64(round(action.seconds)),
     }
 
 
@@ -170,7 +204,7 @@ def _check(action: Action, kinds: Sequence[Kind], space: spaces.Dict) -> None:
     """Refuse an Action whose fields that count are outside the space."""
     if action.kind not in kinds:
         raise ActionError(f"action.kind: {action.kind} is not allowed here; allowed are {', '.join(kinds)}")
-    width, height = int(space["x"].high) + 1, int(space["y"].high) + 1  # type: ignore[attr-defined]
+    width, height = (int(space[key].n) for key in ("x", "y"))  # type: ignore[attr-defined]
     if action.kind in POINT_KINDS and not (0 <= action.x < width and 0 <= action.y < height):
         raise ActionError(
             f"action.x, action.y: ({action.x}, {action.y}) is outside the screen of {width}x{height} pixels"

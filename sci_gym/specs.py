@@ -262,7 +262,7 @@ class A11yNode:
 
     @property
     def showing(self) -> bool:
-        """Whether it is on screen with an area."""
+        """Whether it says of itself that it is on screen, with an area; see `A11yTree.showing`."""
         return (
             self.has(State.SHOWING)
             and self.has(State.VISIBLE)
@@ -322,8 +322,18 @@ class A11yTree:
 
     @property
     def showing(self) -> A11yTree:
-        """The nodes that are on screen."""
-        return self.subset([node for node in self.nodes if node.parent == -1 or node.showing])
+        """What is on screen: the applications, and nodes with an area below parents that show as well.
+
+        Qt calls the items of a hidden list showing, so a node's own states are not enough.
+        """
+        shown = {-1}
+        kept = []
+        for node in self.nodes:
+            if node.parent in shown and node.has(State.SHOWING) and node.has(State.VISIBLE):
+                shown.add(node.index)
+                if node.parent == -1 or node.showing:
+                    kept.append(node)
+        return self.subset(kept)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from sci_gym.wrappers import MarkActions, PyAutoGuiText, ScreenshotOnly
 
 ENV_ID = "SciBoard-KAlgebra-v0"
 SMALL = {"resolution": (1280, 800), "disable_env_checker": True}
-EASY = "variable-product"
+EASY = "product-odd"
 
 
 class TestApp(AppSuite):
