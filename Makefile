@@ -3,42 +3,46 @@ SHELL := /bin/bash
 PYTHON ?= $(shell command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
-STAMP := $(VENV)/.installed
-# The CPU build of torch is enough; a newer one on the index may pull gigabytes of CUDA.
+CORE := $(VENV)/.core-installed
+DEV := $(VENV)/.dev-installed
+# Pins the CPU build of torch; a newer one on the index may pull gigabytes of CUDA.
 CONSTRAINTS := constraints.txt
 
-.PHONY: demo test check verify protos clean
+.PHONY: demo test check verify protos packages clean
 
-demo: $(STAMP) | packages
+demo: $(CORE) packages
 	$(BIN)/sci-gym demo
 
-test: $(STAMP) | packages
+test: $(DEV) packages
 	$(BIN)/python -m pytest
 
-verify: $(STAMP) | packages
+verify: $(CORE) packages
 	$(BIN)/sci-gym verify
 
-# Lint, types over the built wheel, generated code.
-check: $(STAMP)
+# Lint, format, types over the built wheel, generated code.
+check: $(DEV)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	tools/check-types $(BIN)/python
 	tools/make-protos --check $(BIN)/python
 
-protos: $(STAMP)
+protos: $(DEV)
 	tools/make-protos $(BIN)/python
 
-$(STAMP): pyproject.toml setup.py $(CONSTRAINTS) | python-venv
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint $(CONSTRAINTS) --editable ".[dev,rl]"
-	touch $@
-
-.PHONY: packages python-venv
-packages: $(STAMP)
+packages: $(CORE)
 	tools/install-packages $$($(BIN)/python -m sci_gym.doctor)
 
-python-venv:
-	@$(PYTHON) -c "import ensurepip" 2>/dev/null || tools/install-packages python3-venv
+$(BIN)/python:
+	@$(PYTHON) -c "import ensurepip, venv" 2>/dev/null || tools/install-packages python3-venv
+	$(PYTHON) -m venv $(VENV)
+
+$(CORE): $(BIN)/python pyproject.toml setup.py
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+$(DEV): $(CORE) $(CONSTRAINTS)
+	$(BIN)/python -m pip install --quiet --constraint $(CONSTRAINTS) --editable ".[dev,rl]"
+	touch $@
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info runs .mypy_cache .ruff_cache .pytest_cache

@@ -7,6 +7,7 @@ oracles of three other tasks score 0.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -82,17 +83,15 @@ def verify(
 def _verify_one(make_env: MakeEnv, templates: Mapping[str, Template], task: str, seed: int) -> Report:
     report = Report(task, seed)
     start = time.perf_counter()
-    env = make_env(task)
     try:
-        spec = _check_untouched(env, report)
-        report.difficulty = spec.difficulty
-        _check_oracle(env, report)
-        for other in _others(spec, templates, seed):
-            _check_other(env, report, other)
+        with contextlib.closing(make_env(task)) as env:
+            spec = _check_untouched(env, report)
+            report.difficulty = spec.difficulty
+            _check_oracle(env, report)
+            for other in _others(spec, templates, seed):
+                _check_other(env, report, other)
     except Exception as error:  # whatever breaks is a finding about this task, not the end of the run
         report.misses.append(f"{type(error).__name__}: {error}")
-    finally:
-        env.close()
     report.seconds = time.perf_counter() - start
     return report
 

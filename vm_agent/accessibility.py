@@ -79,8 +79,8 @@ class Accessibility:
         return [(name, path, pid) for (name, path), pid in zip(children, pids)]
 
     async def answers(self, name: str, path: str) -> None:
-        """Return when a program's main loop has answered one question."""
-        await self._get(name, path, "Accessible", "Name")
+        """Return when a program's main loop has answered one question, or the program is gone."""
+        await _either(self._get(name, path, "Accessible", "Name"), "")
 
     async def walk(self, scope: int, max_nodes: int, program_of: Callable[[int], int]) -> pb.Tree:
         """Read every program's tree.

@@ -1,0 +1,28 @@
+"""Every example runs as its first lines say, on the real program."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+SHORT = {
+    "quickstart.py": ([], "success: True"),
+    "vector_rollouts.py": (["--desktops", "2", "--steps", "3"], "screens: (2, 800, 1280, 3)"),
+    "llm_agent.py": ([], "success: False"),
+}
+
+
+def test_every_example_has_a_short_run() -> None:
+    assert {path.name for path in EXAMPLES.glob("*.py")} == set(SHORT)
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_it_runs(name: str) -> None:
+    arguments, expected = SHORT[name]
+    result = subprocess.run(
+        [sys.executable, str(EXAMPLES / name), *arguments], capture_output=True, text=True, timeout=120
+    )
+    assert result.returncode == 0, result.stderr
+    assert expected in result.stdout
