@@ -7,6 +7,8 @@ CORE := $(VENV)/.core-installed
 DEV := $(VENV)/.dev-installed
 # Pins the CPU build of torch; a newer one on the index may pull gigabytes of CUDA.
 CONSTRAINTS := constraints.txt
+# The reference for the accessibility tree, and what tests look at processes and buses with.
+TEST_PACKAGES := python3-pyatspi dbus-bin procps
 
 .PHONY: demo test check verify protos packages clean
 
@@ -14,6 +16,7 @@ demo: $(CORE) packages
 	$(BIN)/sci-gym demo
 
 test: $(DEV) packages
+	tools/install-packages $(TEST_PACKAGES)
 	$(BIN)/python -m pytest
 
 verify: $(CORE) packages
@@ -37,6 +40,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(CORE): $(BIN)/python pyproject.toml setup.py
+	@echo "Installing sci_gym into $(VENV) ..."
 	$(BIN)/python -m pip install --quiet --editable .
 	touch $@
 

@@ -44,8 +44,8 @@ def run_demo(
         for action, reward, _, _, info in play(env, oracle):
             rewards.append(reward)
             advance(f"step {len(rewards)}", len(oracle))
-            score = f"reward {reward:+.3f}  coverage {info['coverage_rate']:.2f}"
-            console.print(f"  step {len(rewards):2} {describe(action):44} {score}", highlight=False)
+            score = f"reward {reward:+.2f}  coverage {info['coverage_rate']:.2f}"
+            console.print(f"  {len(rewards):2} {describe(action):40} {score}", highlight=False)
         episode = env.episode
     finally:
         env.close()
