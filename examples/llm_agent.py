@@ -1,7 +1,7 @@
 """A language model operates KAlgebra, through any server that speaks the OpenAI chat protocol.
 
-    python examples/llm_agent.py --url http://127.0.0.1:8000/v1 --model my-model
-    python examples/llm_agent.py            # without a server: a scripted reply, to see the loop run
+python examples/llm_agent.py --url http://127.0.0.1:8000/v1 --model my-model
+python examples/llm_agent.py            # without a server: a scripted reply, to see the loop run
 """
 
 import argparse

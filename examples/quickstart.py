@@ -1,6 +1,6 @@
 """One episode by hand: a real KAlgebra, a task drawn from a seed, actions, rewards.
 
-    python examples/quickstart.py
+python examples/quickstart.py
 """
 
 import gymnasium as gym

@@ -1,6 +1,6 @@
 """Random policies on several desktops at once, through Gymnasium's own vectors.
 
-    python examples/vector_rollouts.py [--desktops 2] [--steps 20]
+python examples/vector_rollouts.py [--desktops 2] [--steps 20]
 """
 
 import argparse

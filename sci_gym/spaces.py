@@ -116,9 +116,9 @@ def kinds_for(interface: str) -> tuple[Kind, ...]:
 def make_action_space(kinds: Sequence[Kind], width: int, height: int) -> spaces.Dict:
     """The space of one action; every sample of it can be stepped.
 
-    All but the text are integers. Keys: `kind` (index into `kinds`), `x`, `y` (pixels), `dx`, `dy` (pixels), `button` (index into BUTTONS),
-    `amount`, `amount_x` (wheel clicks), `key` (index into KEYS), `modifiers` (a bit each of MODIFIERS),
-    `text`, `language` (index into LANGUAGES), `seconds`.
+    Keys, all integers but the text: `kind` (index into `kinds`), `x`, `y` (pixels), `dx`, `dy` (pixels),
+    `button` (index into BUTTONS), `amount`, `amount_x` (wheel clicks), `key` (index into KEYS), `modifiers`
+    (a bit each of MODIFIERS), `text`, `language` (index into LANGUAGES), `seconds`.
     """
 
     def whole(low: int, high: int) -> spaces.Discrete:

@@ -6,7 +6,8 @@ Inherit from a suite, and override its fixture:
 
     class TestMyEnv(EnvSuite):
         @pytest.fixture(scope="class")
-        def env(self):
+        @classmethod
+        def env(cls):
             env = gym.make("MyProgram-v0")
             yield env
             env.close()
@@ -44,7 +45,8 @@ class EnvSuite:
     """What every environment keeps. Override `env`: one of a feasible task, closed by the fixture."""
 
     @pytest.fixture(scope="class")
-    def env(self) -> Iterator[gym.Env[Any, Any]]:
+    @classmethod
+    def env(cls) -> Iterator[gym.Env[Any, Any]]:
         """The environment under test."""
         raise NotImplementedError("override the fixture `env`")
 
@@ -116,12 +118,14 @@ class MachineSuite:
     """What every machine keeps. Override `machine`: not started; the fixture stops it."""
 
     @pytest.fixture(scope="class")
-    def machine(self) -> Iterator[Machine]:
+    @classmethod
+    def machine(cls) -> Iterator[Machine]:
         """The machine under test."""
         raise NotImplementedError("override the fixture `machine`")
 
     @pytest.fixture(scope="class")
-    def endpoint(self, machine: Machine) -> Endpoint:
+    @classmethod
+    def endpoint(cls, machine: Machine) -> Endpoint:
         """The started machine's endpoint."""
         return machine.start()
 
@@ -232,7 +236,8 @@ class AppSuite:
     """What every app keeps, without its program. Override `app`."""
 
     @pytest.fixture(scope="class")
-    def app(self) -> App:
+    @classmethod
+    def app(cls) -> App:
         """The app under test."""
         raise NotImplementedError("override the fixture `app`")
 

@@ -27,6 +27,7 @@ _SHOWING, _VISIBLE = 1 << 25, 1 << 30
 _NO_LENGTH = -1
 _IN_FLIGHT = 256
 _MAX_DEPTH = 100
+_MAX_TEXT_CHARS = 65_536
 _ATSPI = "org.a11y.atspi."
 _EVENT_CLASSES = ("Object", "Window", "Focus", "Document")
 
@@ -244,7 +245,7 @@ async def _either(answer: Awaitable[Any], default: Any) -> Any:
 
 
 def _clean(text: str) -> str:
-    return text.replace("\0", "")
+    return text[:_MAX_TEXT_CHARS].replace("\0", "")
 
 
 def _append(tree: pb.Tree, read: _Read, parent: int, program_id: int) -> None:

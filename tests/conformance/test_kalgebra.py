@@ -23,13 +23,15 @@ EASY = "product-odd"
 
 class TestApp(AppSuite):
     @pytest.fixture(scope="class")
-    def app(self) -> App:
+    @classmethod
+    def app(cls) -> App:
         return load_app("kalgebra")
 
 
 class TestScreenshotAndTree(EnvSuite):
     @pytest.fixture(scope="class")
-    def env(self) -> Iterator[gym.Env[Any, Any]]:
+    @classmethod
+    def env(cls) -> Iterator[gym.Env[Any, Any]]:
         env = gym.make(ENV_ID, task=EASY, **SMALL)
         yield env
         env.close()
@@ -37,7 +39,8 @@ class TestScreenshotAndTree(EnvSuite):
 
 class TestSetOfMarks(EnvSuite):
     @pytest.fixture(scope="class")
-    def env(self) -> Iterator[gym.Env[Any, Any]]:
+    @classmethod
+    def env(cls) -> Iterator[gym.Env[Any, Any]]:
         env = gym.make(ENV_ID, task=EASY, observation="som", reward="sparse", interface="hybrid", **SMALL)
         yield env
         env.close()

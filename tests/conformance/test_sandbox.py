@@ -10,7 +10,8 @@ from sci_gym.testing import MachineSuite
 
 class TestSandbox(MachineSuite):
     @pytest.fixture(scope="class")
-    def machine(self) -> Iterator[Machine]:
+    @classmethod
+    def machine(cls) -> Iterator[Machine]:
         machine = SandboxMachine(MachineSpec(width=1280, height=800))
         yield machine
         machine.stop()
