@@ -61,6 +61,7 @@ class Coordinator:
         """A fresh desktop with the task's programs started and set up; tried `Timing.resets` times.
 
         Raises:
+            MissingDependencyError: a program is not installed; the message says how to get it.
             LaunchError: it failed every time; the last fault is its cause.
         """
         for attempt in range(1, self._timing.resets + 1):
@@ -127,6 +128,7 @@ class Coordinator:
             self._client.close()
             self._client = None
         self._files = task.files
+        self._machine.require(self._app.requirements)
         endpoint = self._timed(
             "machine", self._machine.restore if self._machine.running else self._machine.start
         )

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import abc
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+from sci_gym.app import Requirement
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +73,14 @@ class Machine(abc.ABC):
     @abc.abstractmethod
     def stop(self) -> None:
         """End it with all its processes and files; more than once is fine."""
+
+    @abc.abstractmethod
+    def require(self, requirements: Sequence[Requirement]) -> None:
+        """Check that what an app needs is installed where its programs will run.
+
+        Raises:
+            MissingDependencyError: it is not; the message says how to get it.
+        """
 
     @property
     @abc.abstractmethod

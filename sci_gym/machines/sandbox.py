@@ -20,6 +20,7 @@ from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
+from sci_gym.app import Requirement
 from sci_gym.errors import LaunchError, MissingDependencyError
 from sci_gym.machines._spawn import spawn
 from sci_gym.machines.base import Endpoint, Machine, MachineSpec
@@ -100,6 +101,16 @@ class SandboxMachine(Machine):
         folder, self._folder = self._folder, None
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
+
+    def require(self, requirements: Sequence[Requirement]) -> None:
+        """Look on this host, whose /usr the sandbox shows."""
+        missing = [one for one in requirements if one.found is None]
+        if missing:
+            needs = ", ".join(f"{one.command} ({one.why})" for one in missing)
+            packages = " ".join(sorted({one.package for one in missing}))
+            raise MissingDependencyError(
+                f"missing: {needs}; install with: apt-get install --no-install-recommends {packages}"
+            )
 
     @property
     def running(self) -> bool:
