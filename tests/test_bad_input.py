@@ -87,7 +87,12 @@ def test_an_action_outside_the_space_is_named(action: Any, message: str) -> None
 
 
 def test_an_action_and_its_element_are_twins() -> None:
-    for action in (Action.click(3, 4), Action.hotkey("ctrl", "shift", "s"), Action.type("é漢\n"), Action.wait(2)):
+    for action in (
+        Action.click(3, 4),
+        Action.hotkey("ctrl", "shift", "s"),
+        Action.type("é漢\n"),
+        Action.wait(2),
+    ):
         element = from_action(action, kinds_for("gui"))
         assert SPACE.contains(element)
         assert to_action(element, kinds_for("gui"), SPACE) == action
@@ -116,18 +121,20 @@ def reset(app: Any) -> None:
 
 def test_a_program_that_is_not_installed_is_named_with_its_package() -> None:
     program = ProgramSpec("ghost", ("/usr/bin/ghost",))
-    with pytest.raises(MissingDependencyError, match="apt-get install .* ghost-package"):
+    with pytest.raises(MissingDependencyError, match=r"apt-get install .* ghost-package"):
         reset(app_with(program, Requirement("/usr/bin/ghost", "ghost-package", "haunts")))
 
 
 def test_a_program_that_never_registers_is_named_and_nothing_is_left() -> None:
-    with pytest.raises(LaunchError, match="sleeper.*did not register.*2 launches"):
+    with pytest.raises(LaunchError, match=r"sleeper.*did not register.*2 launches"):
         reset(app_with(ProgramSpec("sleeper", ("/usr/bin/sleep", "100"), register_s=0.5)))
     assert not [pid for pid in family(os.getpid()) if b"sleep" in Path(f"/proc/{pid}/cmdline").read_bytes()]
 
 
 def test_the_command_line_says_it_in_one_line() -> None:
-    script = "import sys; from sci_gym.cli import main; sys.argv = ['sci-gym', 'tasks', 'show', 'nope']; main()"
+    script = (
+        "import sys; from sci_gym.cli import main; sys.argv = ['sci-gym', 'tasks', 'show', 'nope']; main()"
+    )
     command = [sys.executable, "-c", script]
     result = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert result.returncode == 2

@@ -66,7 +66,9 @@ def test_verify_holds_a_good_task() -> None:
          ["untouched state has CR 1.00", "DONE at once scores 1", "scores 1"]),
     ],
 )  # fmt: skip
-def test_verify_finds_what_is_wrong_with_a_task(tmp_path: Path, change: tuple[str, str], misses: list[str]) -> None:
+def test_verify_finds_what_is_wrong_with_a_task(
+    tmp_path: Path, change: tuple[str, str], misses: list[str]
+) -> None:
     app = load_app("kalgebra")
     text = GOOD.read_text()
     assert change[0] in text

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from sci_gym.envs.kalgebra.analitza import parse
 from sci_gym.envs.kalgebra.compare import same_function, same_value
-from sci_gym.envs.kalgebra.curves import same_equation, same_plot
+from sci_gym.envs.kalgebra.curves import same_plot
 from sci_gym.envs.kalgebra.evaluate import Evaluator
 from sci_gym.envs.kalgebra.lexer import AnalitzaError
 from sci_gym.envs.kalgebra.plots import classify
@@ -247,7 +247,7 @@ def test_same_plot(actual: str, expected: str, same: bool) -> None:
     ],
 )
 def test_same_surface(actual: str, expected: str, same: bool) -> None:
-    assert same_equation(actual, expected, dimension=3) is same
+    assert same_plot(actual, expected, dimension=3) is same
 
 
 def test_plots_use_the_programs_variables_for_what_it_shows_alone() -> None:

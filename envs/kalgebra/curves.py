@@ -66,20 +66,6 @@ def same_plot(
     return all(_covers(a, _points(b, draw, widest)) for a, b in ((ours, theirs), (theirs, ours)))
 
 
-def same_equation(
-    actual: str,
-    expected: str,
-    environment: Mapping[str, str] | None = None,
-    dimension: int = 2,
-) -> bool:
-    """Whether two equations have the same real solutions: `x^2+y^2=4` and `8=2*x^2+2*y^2` do.
-
-    Raises:
-        AnalitzaError: `expected` is no equation of `dimension` unknowns that KAlgebra draws.
-    """
-    return same_plot(actual, expected, environment, dimension)
-
-
 def _covers(plot: Plot, points: list[Point]) -> bool:
     if len(points) < MIN_POINTS:
         return False

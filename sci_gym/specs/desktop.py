@@ -1,0 +1,229 @@
+"""What a desktop shows: the accessibility tree, windows, programs, and all of them at one moment.
+
+Pixels count from the screen's top left corner.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+Frame = npt.NDArray[np.uint8]
+"""Pixels, uint8 `[H, W, 3]`, RGB."""
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A rectangle on screen, in pixels."""
+
+    x: int
+    y: int
+    width: int
+    height: int
+
+    @property
+    def center(self) -> tuple[int, int]:
+        """The pixel in the middle, as (x, y)."""
+        return self.x + self.width // 2, self.y + self.height // 2
+
+    def clip(self, width: int, height: int) -> Box:
+        """The part of it that lies on a screen of `width` by `height` pixels (perhaps empty)."""
+        left, top = max(self.x, 0), max(self.y, 0)
+        right, bottom = min(self.x + self.width, width), min(self.y + self.height, height)
+        return Box(left, top, max(right - left, 0), max(bottom - top, 0))
+
+
+class State(enum.IntEnum):
+    """The AT-SPI states that sci_gym names; the numbers are AtspiStateType's."""
+
+    ACTIVE = 1
+    CHECKED = 4
+    EDITABLE = 7
+    ENABLED = 8
+    EXPANDABLE = 9
+    EXPANDED = 10
+    FOCUSABLE = 11
+    FOCUSED = 12
+    MODAL = 16
+    PRESSED = 20
+    SELECTABLE = 22
+    SELECTED = 23
+    SENSITIVE = 24
+    SHOWING = 25
+    VISIBLE = 30
+    CHECKABLE = 41
+
+
+@dataclass(frozen=True, slots=True)
+class A11yNode:
+    """One accessible object (AT-SPI 2).
+
+    Attributes:
+        index: its place in the tree's depth-first order.
+        parent: the parent's index; -1 for an application.
+        role: AT-SPI role name, such as "push button".
+        name: accessible name.
+        text: content of its Text interface.
+        description: accessible description.
+        value: of its Value interface, else None.
+        states: bit n is AtspiStateType n; ask with `has`.
+        box: extents on screen, else None.
+        program: name of the launched program that owns it; "" for another process.
+        cell: (row, column) of a table cell, else None.
+    """
+
+    index: int
+    parent: int
+    role: str
+    name: str = ""
+    text: str = ""
+    description: str = ""
+    value: float | None = None
+    states: int = 0
+    box: Box | None = None
+    program: str = ""
+    cell: tuple[int, int] | None = None
+
+    def has(self, state: State) -> bool:
+        """Whether the node is in a state."""
+        return bool(self.states >> state & 1)
+
+    @property
+    def showing(self) -> bool:
+        """Whether it says of itself that it is on screen, with an area; see `A11yTree.showing`."""
+        return (
+            self.has(State.SHOWING)
+            and self.has(State.VISIBLE)
+            and self.box is not None
+            and self.box.width > 0
+            and self.box.height > 0
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class A11yTree:
+    """An accessibility tree in depth-first order; `truncated` when the node budget cut it."""
+
+    nodes: tuple[A11yNode, ...] = ()
+    truncated: bool = False
+
+    def __iter__(self) -> Iterator[A11yNode]:
+        """Walk the nodes, parents before children."""
+        return iter(self.nodes)
+
+    def __len__(self) -> int:
+        """Count the nodes."""
+        return len(self.nodes)
+
+    def children(self, node: A11yNode) -> list[A11yNode]:
+        """The node's direct children, in order."""
+        return [other for other in self.descendants(node) if other.parent == node.index]
+
+    def descendants(self, node: A11yNode) -> list[A11yNode]:
+        """Every node below a node, in depth-first order."""
+        inside = {node.index}
+        found = []
+        for other in self.nodes[node.index + 1 :]:
+            if other.parent not in inside:
+                break
+            inside.add(other.index)
+            found.append(other)
+        return found
+
+    def of_program(self, program: str) -> A11yTree:
+        """The part of the tree that a launched program owns, with its own numbering."""
+        kept = [node for node in self.nodes if node.program == program]
+        return self.subset(kept)
+
+    def subset(self, kept: Sequence[A11yNode]) -> A11yTree:
+        """A tree of some of the nodes; one whose parent is left out hangs below the nearest that is kept."""
+        place: dict[int, int] = {-1: -1}
+        wanted = {node.index for node in kept}
+        nodes: list[A11yNode] = []
+        for node in self.nodes:
+            above = place[node.parent]
+            place[node.index] = above
+            if node.index in wanted:
+                place[node.index] = len(nodes)
+                nodes.append(replace(node, index=len(nodes), parent=above))
+        return A11yTree(tuple(nodes), self.truncated)
+
+    @property
+    def showing(self) -> A11yTree:
+        """What is on screen: the applications, and nodes with an area below parents that show as well.
+
+        Qt calls the items of a hidden list showing, so a node's own states are not enough.
+        """
+        shown = {-1}
+        kept = []
+        for node in self.nodes:
+            if node.parent in shown and node.has(State.SHOWING) and node.has(State.VISIBLE):
+                shown.add(node.index)
+                if node.parent == -1 or node.showing:
+                    kept.append(node)
+        return self.subset(kept)
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A top-level window."""
+
+    id: int
+    title: str
+    box: Box
+    active: bool
+    program: str
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A launched program.
+
+    Attributes:
+        id: the daemon's number for it.
+        name: the app's name for it.
+        running: whether its main process lives.
+        exit_code: of the main process; negative is the signal that ended it.
+        launches: how many launches it took to register with the accessibility bus.
+        state: the lines that its start-up module reported, the newest last.
+        stderr_tail: the end of what it wrote to stderr.
+    """
+
+    id: int
+    name: str
+    running: bool
+    exit_code: int
+    launches: int
+    state: tuple[str, ...]
+    stderr_tail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What the guest showed at one moment.
+
+    Attributes:
+        screenshot: RGB pixels with the pointer drawn, uint8 `[H, W, 3]`.
+        tree: every accessible object, hidden widgets included; `tree.showing` is what is on screen.
+        cursor: the pointer as (x, y) in pixels.
+        windows: top-level windows, bottom to top.
+        programs: what was launched, with the state that start-up modules reported.
+        files: probed files by path; None where there is none.
+        settled: whether the screen came to rest before the deadline.
+        consistent: whether pixels and tree are of the same moment.
+        output: what CODE or API returned, else "".
+    """
+
+    screenshot: Frame
+    tree: A11yTree
+    cursor: tuple[int, int]
+    windows: tuple[Window, ...]
+    programs: tuple[Program, ...]
+    files: Mapping[str, bytes | None]
+    settled: bool
+    consistent: bool
+    output: str = ""
