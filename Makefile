@@ -7,8 +7,8 @@ CORE := $(VENV)/.core-installed
 DEV := $(VENV)/.dev-installed
 # Pins the CPU build of torch; a newer one on the index may pull gigabytes of CUDA.
 CONSTRAINTS := constraints.txt
-# The reference for the accessibility tree, and what tests look at processes and buses with.
-TEST_PACKAGES := python3-pyatspi dbus-bin procps
+# The reference for the accessibility tree, and what tests look at processes, buses and pages with.
+TEST_PACKAGES := python3-pyatspi dbus-bin procps chromium
 
 .PHONY: demo test check verify protos packages clean
 

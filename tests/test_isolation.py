@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import sysconfig
+from pathlib import Path
 
 import pytest
 
 from sci_gym.client import VMAgentClient
-from sci_gym.machines import MachineSpec, SandboxMachine
+from sci_gym.machines import MachineSpec, SandboxMachine, sandbox
 
 # Runs in the guest as a policy's code would, and prints a line for each door that it found open.
 BREAK_OUT = r"""
@@ -31,13 +31,18 @@ for root in ("/opt", "/run", "/root", "/guest", "/tmp", "/home", "/usr", "/etc",
     for folder, _, names in os.walk(root):
         for name in names:
             path = os.path.join(folder, name)
-            if re.search(r"sci.gym|agent\.sock|vm_agent|kalgebra/tasks", path): tell(path)
+            if re.search(r"sci.gym|/agent\.sock$|vm_agent|kalgebra/tasks", path): tell(path)
 for path in ("/etc/shadow", "/root", "/proc/kcore", "/sys/fs/cgroup"):
     try:
         open(path).read(); tell(path)
     except OSError: pass
 for line in open("/proc/net/unix"):
-    if "agent.sock" in line or "sci-gym" in line: tell(line.strip())
+    name = line.split()[-1]
+    if "agent.sock" not in name: continue
+    for address in (name, "\0" + name.lstrip("@")):
+        try:
+            socket.socket(socket.AF_UNIX).connect(address); tell(address)
+        except OSError: pass
 for address in (("1.1.1.1", 53), ("10.0.2.2", 22), ("127.0.0.1", 22)):
     try:
         socket.create_connection(address, 0.5); tell(address)
@@ -119,32 +124,37 @@ def test_the_disk_is_bounded() -> None:
         machine.stop()
 
 
-AS_ORDINARY_USER = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 START = """
+import os
 from sci_gym.machines import MachineSpec, SandboxMachine
 from sci_gym.client import VMAgentClient
 machine = SandboxMachine(MachineSpec(width=640, height=480))
-print(VMAgentClient(machine.start()).execute(["id", "-u"]).stdout)
+print(os.getuid(), VMAgentClient(machine.start()).execute(["id", "-u"]).stdout)
 machine.stop()
 """
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become an ordinary user; others are one already")
 def test_an_ordinary_user_gets_the_same_sandbox() -> None:
-    """With the distribution's interpreter, since root's own may lie where only root can read."""
-    python = "/usr/bin/python3"
-    version = f"{sys.version_info.major}.{sys.version_info.minor}"
-    theirs = subprocess.run([python, "--version"], capture_output=True, text=True, check=True).stdout
-    if f" {version}." not in theirs:
-        pytest.skip(f"{python} is {theirs.strip()}, the installed packages are for {version}")
-    # An editable install's finder is a .pth file, which only site folders proper may have.
-    script = f"import site; site.addsitedir({sysconfig.get_path('purelib')!r})\n{START}"
+    """Where only root can read the interpreter and this checkout, they are shown as the sandbox does it."""
+    become = Path(sandbox.__file__).with_name("_ordinary.py")
+    folders = {Path(sys.base_prefix), Path(sys.prefix), Path(__file__).parents[1]}
     result = subprocess.run(
-        [*AS_ORDINARY_USER, python, "-c", script],
+        [
+            sys.executable,
+            "-IS",
+            str(become),
+            "65534",
+            *map(str, sorted(folders)),
+            "--",
+            sys.executable,
+            "-c",
+            START,
+        ],
         capture_output=True,
         text=True,
         timeout=60,
         cwd="/",
         env={"PATH": "/usr/bin:/bin"},
     )
-    assert result.stdout.strip() == "1000", result.stderr
+    assert result.stdout.split() == ["65534", "1000"], result.stderr

@@ -57,7 +57,8 @@ class Desktop(gym.Env[dict[str, Any], Any]):
         self.observation_space = spaces.Dict({"screenshot": spaces.Box(0, 255, (HEIGHT, WIDTH, 3), np.uint8)})
         self.action_space = make_action_space(KINDS, WIDTH, HEIGHT)
         self.marks, self.fault_at = marks, fault_at
-        self.task = SimpleNamespace(parameters={"terms": [2, 3]})
+        node = SimpleNamespace(id="sum", goal="the sum is typed", after=(), application="kalgebra")
+        self.task = SimpleNamespace(parameters={"terms": [2, 3]}, graph=SimpleNamespace(nodes=(node,)))
         self.acted: list[Action] = []
         self.cursor = (90, 40)
 

@@ -51,7 +51,7 @@ def show(paths: list[str]) -> None:
     for folder in sorted(set(hidden.values())):
         mount("tmpfs", folder, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755")
     for path, handle in handles.items():
-        os.makedirs(path, 0o755)
+        os.makedirs(path, 0o755, exist_ok=True)
         mount(f"/proc/self/fd/{handle}", path, "", MS_BIND | MS_REC)
         os.close(handle)
 
