@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Optional
+from typing import Any, Dict, FrozenSet, Optional, Tuple
 
 from dbus_fast import Message, MessageType, Variant
 from dbus_fast.aio import MessageBus
@@ -30,6 +30,7 @@ _MAX_DEPTH = 100
 _MAX_TEXT_CHARS = 65_536
 _ATSPI = "org.a11y.atspi."
 _EVENT_CLASSES = ("Object", "Window", "Focus", "Document")
+_Nature = Tuple[str, FrozenSet[str]]
 
 
 class _Gone(Exception):
@@ -44,6 +45,7 @@ class Accessibility:
         self._bus = MessageBus(bus_address=address)
         self._on_event = on_event
         self._slots = asyncio.Semaphore(_IN_FLIGHT)
+        self.natures: Dict[Tuple[str, str], _Nature] = {}
 
     async def connect(self) -> None:
         """Connect, and listen to all events."""
@@ -94,6 +96,7 @@ class Accessibility:
         walk = _Walk(self, scope == pb.ObserveRequest.TREE_ALL, max_nodes)
         roots = await self.applications()
         found = await asyncio.gather(*(walk.read(name, path) for name, path, _ in roots))
+        self.natures = walk.natures
         tree = pb.Tree(truncated=walk.truncated)
         for (_, _, pid), node in zip(roots, found):
             if node is not None:
@@ -165,6 +168,7 @@ class _Walk:
         self._bus = bus
         self._hidden = hidden
         self._left = max_nodes
+        self.natures: Dict[Tuple[str, str], _Nature] = {}
         self.truncated = False
 
     async def read(self, name: str, path: str, depth: int = 0) -> Optional[_Read]:
@@ -186,15 +190,13 @@ class _Walk:
             return None
         # Of a hidden object neither place nor description matter, which saves every fourth call.
         # An object that does not answer one of these still stands in the tree: WebEngine's lacks most.
-        interfaces, children, role, label, description = await asyncio.gather(
-            _either(self._bus._call(name, path, _ATSPI + "Accessible", "GetInterfaces"), [[]]),
+        (role, offered), children, label, description = await asyncio.gather(
+            self._nature(name, path),
             _either(self._bus._children(name, path), []),
-            _either(self._role(name, path), ""),
             _either(self._bus._get(name, path, "Accessible", "Name"), ""),
             _either(self._bus._get(name, path, "Accessible", "Description"), "") if showing else _nothing(),
         )
         node = pb.Node(role=_clean(role), name=_clean(label), description=_clean(description), states=states)
-        offered = {one.rsplit(".", 1)[-1] for one in interfaces[0]}
         await self._read_interfaces(name, path, node, offered if showing else offered - {"Component"})
         if len(children) > self._left or depth >= _MAX_DEPTH:
             self.truncated = True
@@ -202,13 +204,25 @@ class _Walk:
         below = await asyncio.gather(*(self.read(bus, at, depth + 1) for bus, at in inside))
         return _Read(node, below)
 
+    async def _nature(self, name: str, path: str) -> _Nature:
+        """Role and interfaces, which an object keeps for life."""
+        known = self._bus.natures.get((name, path))
+        if known is None:
+            role, interfaces = await asyncio.gather(
+                _either(self._role(name, path), ""),
+                _either(self._bus._call(name, path, _ATSPI + "Accessible", "GetInterfaces"), [[]]),
+            )
+            known = role, frozenset(one.rsplit(".", 1)[-1] for one in interfaces[0])
+        self.natures[name, path] = known
+        return known
+
     async def _role(self, name: str, path: str) -> str:
         number = (await self._bus._call(name, path, _ATSPI + "Accessible", "GetRole"))[0]
         if number < len(ROLE_NAMES):
             return ROLE_NAMES[number]
         return str((await self._bus._call(name, path, _ATSPI + "Accessible", "GetRoleName"))[0])
 
-    async def _read_interfaces(self, name: str, path: str, node: pb.Node, interfaces: set[str]) -> None:
+    async def _read_interfaces(self, name: str, path: str, node: pb.Node, interfaces: FrozenSet[str]) -> None:
         calls: list[Awaitable[Any]] = []
         if "Component" in interfaces:
             calls.append(self._extents(name, path, node))
