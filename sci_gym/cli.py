@@ -121,18 +121,21 @@ def verify(
     from sci_gym.verify import Report
     from sci_gym.verify import verify as check
 
+    templates = {one: load_templates(one) for one in _apps(app_name)}
+    known = {name for some in templates.values() for name in some}
+    for name in task or ():
+        if name not in known:
+            raise sci_gym.UnknownNameError("task", name, known)
     reports: list[Report] = []
     with _progress() as progress:
-        for one in _apps(app_name):
-            templates = load_templates(one)
-            chosen = list(task or templates)
-            unknown = [name for name in chosen if name not in templates]
-            if unknown and app_name:
-                raise sci_gym.UnknownNameError(f"task of {one.title}", unknown[0], templates)
-            chosen = [name for name in chosen if name in templates]
+        for one, some in templates.items():
+            chosen = [name for name in task or some if name in some]
             bar = progress.add_task(one.title, total=len(chosen) * seeds)
-            for report in check(_maker(one), templates, chosen, range(seeds), jobs):
+            for report in check(_maker(one), some, chosen, range(seeds), jobs):
                 reports.append(report)
+                progress.console.print(
+                    f"{report.task} seed {report.seed}: {_result(report)}", highlight=False
+                )
                 progress.advance(bar)
     _tell(sorted(reports, key=lambda report: (report.task, report.seed)), as_json)
 
@@ -228,12 +231,15 @@ def _tell(reports: list[Any], as_json: bool) -> None:
     else:
         table = Table("task", "seed", "difficulty", "steps", "seconds", "result", title="sci-gym verify")
         for report in reports:
-            result = "[green]holds" if not report.misses else "[red]" + "; ".join(report.misses)
             numbers = (str(report.steps), f"{report.seconds:.1f}")
-            table.add_row(report.task, str(report.seed), report.difficulty, *numbers, result)
+            table.add_row(report.task, str(report.seed), report.difficulty, *numbers, _result(report))
         out.print(table)
         out.print(f"{len(reports)} checked, {misses} misses")
     raise typer.Exit(1 if misses or not reports else 0)
+
+
+def _result(report: Any) -> str:
+    return "[red]" + escape("; ".join(report.misses)) if report.misses else "[green]holds"
 
 
 def _progress() -> Progress:
