@@ -19,9 +19,11 @@ import time
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import IO
 
 from sci_gym.app import Requirement
 from sci_gym.errors import LaunchError, MissingDependencyError
+from sci_gym.machines._claims import claim, remove_orphans
 from sci_gym.machines._spawn import spawn
 from sci_gym.machines.base import Endpoint, Machine, MachineSpec
 
@@ -44,6 +46,7 @@ _SOCKETS = "/run/sci-gym"
 _DAEMON_IMPORTS = ("grpc", "google", "dbus_fast", "Xlib")
 _UNPRIVILEGED_UID = 65534
 _STOP_S = 5.0
+_PREFIX = "sci-gym-"
 _PASSWD = "root:x:0:0:root:/root:/usr/sbin/nologin\nuser:x:1000:1000:user:/home/user:/bin/bash\n"
 _GROUP = "root:x:0:\nuser:x:1000:\n"
 
@@ -56,6 +59,7 @@ class SandboxMachine(Machine):
         super().__init__(spec)
         self._process: subprocess.Popen[bytes] | None = None
         self._folder: Path | None = None
+        self._claim: IO[str] | None = None
 
     @classmethod
     def missing(cls) -> dict[str, str]:
@@ -72,7 +76,9 @@ class SandboxMachine(Machine):
             )
         self.stop()
         token = secrets.token_urlsafe(32)
-        self._folder = Path(tempfile.mkdtemp(prefix="sci-gym-"))
+        remove_orphans(_PREFIX)
+        self._folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        self._claim = claim(self._folder)
         _prepare(self._folder)
         log = (self._folder / "daemon.log").open("wb")
         with log:
@@ -99,8 +105,9 @@ class SandboxMachine(Machine):
             process.kill()  # all else in the sandbox dies with bwrap's first process
             process.wait(_STOP_S)
         folder, self._folder = self._folder, None
-        if folder is not None:
+        if folder is not None and self._claim is not None:
             shutil.rmtree(folder, ignore_errors=True)
+            self._claim.close()
 
     def require(self, requirements: Sequence[Requirement]) -> None:
         """Look on this host, whose /usr the sandbox shows."""
