@@ -20,7 +20,7 @@ test: $(DEV) packages
 	$(BIN)/python -m pytest
 
 verify: $(CORE) packages
-	$(BIN)/sci-gym verify
+	$(BIN)/sci-gym verify --retries 1
 
 # Lint, format, types over the built wheel, generated code.
 check: $(DEV)

@@ -115,6 +115,7 @@ def verify(
     task: Annotated[list[str] | None, typer.Option("--task", help="Only these tasks.")] = None,
     seeds: Annotated[int, typer.Option(help="How many seeds a task.", min=1)] = 2,
     jobs: Annotated[int, typer.Option(help="Desktops at a time.", min=1)] = 2,
+    retries: Annotated[int, typer.Option(help="Repeat a check that misses; it is told as flaky.", min=0)] = 0,
     as_json: Json = False,
 ) -> None:
     """Hold every task to its promise on the real program; exit 1 on any miss."""
@@ -131,7 +132,7 @@ def verify(
         for one, some in templates.items():
             chosen = [name for name in task or some if name in some]
             bar = progress.add_task(one.title, total=len(chosen) * seeds)
-            for report in check(_maker(one), some, chosen, range(seeds), jobs):
+            for report in check(_maker(one), some, chosen, range(seeds), jobs, retries):
                 reports.append(report)
                 progress.console.print(
                     f"{report.task} seed {report.seed}: {_result(report)}", highlight=False
@@ -239,7 +240,8 @@ def _tell(reports: list[Any], as_json: bool) -> None:
 
 
 def _result(report: Any) -> str:
-    return "[red]" + escape("; ".join(report.misses)) if report.misses else "[green]holds"
+    flaky = f" [yellow](flaky: {escape('; '.join(report.flaky))})" if report.flaky else ""
+    return ("[red]" + escape("; ".join(report.misses)) if report.misses else "[green]holds") + flaky
 
 
 def _progress() -> Progress:

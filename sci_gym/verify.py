@@ -35,6 +35,7 @@ class Report:
         steps: that the oracle took.
         seconds: that all episodes took together.
         misses: broken promises, in words; empty when the task holds.
+        flaky: misses of earlier tries, see `retries`: the task or the machine is not steady.
     """
 
     task: str
@@ -43,6 +44,7 @@ class Report:
     steps: int = 0
     seconds: float = 0.0
     misses: list[str] = field(default_factory=list)
+    flaky: list[str] = field(default_factory=list)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -58,6 +60,7 @@ def verify(
     tasks: Sequence[str],
     seeds: Sequence[int],
     jobs: int = 1,
+    retries: int = 0,
 ) -> Iterator[Report]:
     """Check tasks, several at once, and yield reports as they are done.
 
@@ -67,10 +70,14 @@ def verify(
         tasks: ids to check.
         seeds: of the episodes of each.
         jobs: desktops at a time.
+        retries: how often a check with misses is repeated on fresh desktops; what was missed before is told
+            as `flaky`.
     """
     with ThreadPoolExecutor(jobs, thread_name_prefix="verify") as pool:
         futures = [
-            pool.submit(_verify_one, make_env, templates, task, seed) for task in tasks for seed in seeds
+            pool.submit(_verify_again, make_env, templates, task, seed, retries)
+            for task in tasks
+            for seed in seeds
         ]
         try:
             for future in as_completed(futures):
@@ -78,6 +85,18 @@ def verify(
         finally:
             for future in futures:
                 future.cancel()
+
+
+def _verify_again(
+    make_env: MakeEnv, templates: Mapping[str, Template], task: str, seed: int, retries: int
+) -> Report:
+    report = _verify_one(make_env, templates, task, seed)
+    for _ in range(retries):
+        if not report.misses:
+            break
+        before, report = report, _verify_one(make_env, templates, task, seed)
+        report.flaky = [*before.flaky, *before.misses]
+    return report
 
 
 def _verify_one(make_env: MakeEnv, templates: Mapping[str, Template], task: str, seed: int) -> Report:

@@ -82,3 +82,18 @@ def test_verify_finds_what_is_wrong_with_a_task(
     (report,) = verify(make, templates, ["broken"], [0])
     for miss in misses:
         assert any(miss in found for found in report.misses), report.misses
+
+
+def test_a_repetition_tells_a_flake_from_a_broken_task() -> None:
+    app = load_app("kalgebra")
+    tries = []
+
+    def make(task: str) -> gym.Env[Any, Any]:
+        tries.append(task)
+        if len(tries) == 1:
+            raise RuntimeError("a bad moment")
+        return gym.make(app.env_id, task=task, resolution=(1280, 800), disable_env_checker=True)
+
+    (report,) = verify(make, load_templates(app), ["product-odd"], [0], retries=1)
+    assert not report.misses
+    assert report.flaky == ["RuntimeError: a bad moment"]
