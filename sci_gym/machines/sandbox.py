@@ -172,10 +172,11 @@ def _command(folder: Path, spec: MachineSpec) -> list[str]:
     line = _become_ordinary([*_python_paths(), *packages.values()])
     line += ["bwrap", "--die-with-parent", "--unshare-all", "--new-session", "--hostname", "sci-gym"]
     line += ["--uid", "1000", "--gid", "1000", "--proc", "/proc", "--dev", "/dev", "--clearenv"]
-    line += [*_system(folder), *_python()]
+    # The interpreter may lie below /tmp, so the guest's /tmp comes first.
+    line += [*_system(folder), "--tmpfs", "/tmp", *_python()]
     for name, source in packages.items():
         line += ["--ro-bind", str(source), f"{_CODE}/{name}"]
-    line += ["--tmpfs", "/tmp", "--size", str(spec.disk_bytes), "--tmpfs", "/guest"]
+    line += ["--size", str(spec.disk_bytes), "--tmpfs", "/guest"]
     line += ["--bind", str(folder / "run"), _SOCKETS, "--chdir", "/"]
     for name, value in env.items():
         line += ["--setenv", name, value]
