@@ -1,4 +1,4 @@
-# Two commands set everything up on a fresh Debian or Ubuntu: `make demo` and `make test`.
+# Two commands set everything up on a fresh Debian 12: `make demo` and `make test`.
 SHELL := /bin/bash
 PYTHON ?= $(shell command -v python3)
 VENV := .venv

@@ -117,13 +117,13 @@ class SciEnv(gym.Env[dict[str, Any], Any]):
         wanted = self.to_action(action)
         if self._task is None or self._over:
             raise gym.error.ResetNeeded("the episode is over (or none has begun); call reset first")
-        self._steps += 1
         try:
             self._last = self._coordinator.act(wanted)
         except InfrastructureError as fault:
             self._over = True
             info = {**self._info(), "infra_error": {"part": fault.part, "message": str(fault)}}
             return self._observe(), 0.0, False, True, info
+        self._steps += 1
         terminated = wanted.kind in STOP_KINDS
         reward = self._judge(self._evidence(wanted if terminated else None))
         truncated = not terminated and self._is_out_of_steps()
