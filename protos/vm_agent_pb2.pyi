@@ -114,20 +114,26 @@ class HelloRequest(_message.Message):
     def __init__(self) -> None: ...
 
 class Image(_message.Message):
-    __slots__ = ["data", "format", "height_px", "width_px"]
-    class Format(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ["base", "encoding", "generation", "height_px", "tiles", "width_px"]
+    class Encoding(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = []
-    DATA_FIELD_NUMBER: _ClassVar[int]
-    FORMAT_BGRX: Image.Format
-    FORMAT_FIELD_NUMBER: _ClassVar[int]
-    FORMAT_NONE: Image.Format
+    BASE_FIELD_NUMBER: _ClassVar[int]
+    ENCODING_FIELD_NUMBER: _ClassVar[int]
+    ENCODING_LZ4: Image.Encoding
+    ENCODING_NONE: Image.Encoding
+    ENCODING_RAW: Image.Encoding
+    ENCODING_SHARED: Image.Encoding
+    GENERATION_FIELD_NUMBER: _ClassVar[int]
     HEIGHT_PX_FIELD_NUMBER: _ClassVar[int]
+    TILES_FIELD_NUMBER: _ClassVar[int]
     WIDTH_PX_FIELD_NUMBER: _ClassVar[int]
-    data: bytes
-    format: Image.Format
+    base: int
+    encoding: Image.Encoding
+    generation: int
     height_px: int
+    tiles: _containers.RepeatedCompositeFieldContainer[Tile]
     width_px: int
-    def __init__(self, format: _Optional[_Union[Image.Format, str]] = ..., width_px: _Optional[int] = ..., height_px: _Optional[int] = ..., data: _Optional[bytes] = ...) -> None: ...
+    def __init__(self, encoding: _Optional[_Union[Image.Encoding, str]] = ..., width_px: _Optional[int] = ..., height_px: _Optional[int] = ..., generation: _Optional[int] = ..., base: _Optional[int] = ..., tiles: _Optional[_Iterable[_Union[Tile, _Mapping]]] = ...) -> None: ...
 
 class Input(_message.Message):
     __slots__ = ["button", "clicks_x", "clicks_y", "count", "keys", "kind", "text", "x_px", "y_px"]
@@ -213,14 +219,13 @@ class ListWindowsRequest(_message.Message):
     def __init__(self) -> None: ...
 
 class Node(_message.Message):
-    __slots__ = ["column", "description", "extents", "has_value", "is_cell", "name", "parent", "program_id", "role", "row", "states", "text", "value"]
+    __slots__ = ["column", "description", "extents", "has_value", "is_cell", "name", "program_id", "role", "row", "states", "text", "value"]
     COLUMN_FIELD_NUMBER: _ClassVar[int]
     DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
     EXTENTS_FIELD_NUMBER: _ClassVar[int]
     HAS_VALUE_FIELD_NUMBER: _ClassVar[int]
     IS_CELL_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
-    PARENT_FIELD_NUMBER: _ClassVar[int]
     PROGRAM_ID_FIELD_NUMBER: _ClassVar[int]
     ROLE_FIELD_NUMBER: _ClassVar[int]
     ROW_FIELD_NUMBER: _ClassVar[int]
@@ -233,43 +238,64 @@ class Node(_message.Message):
     has_value: bool
     is_cell: bool
     name: str
-    parent: int
     program_id: int
     role: str
     row: int
     states: int
     text: str
     value: float
-    def __init__(self, parent: _Optional[int] = ..., role: _Optional[str] = ..., name: _Optional[str] = ..., description: _Optional[str] = ..., text: _Optional[str] = ..., has_value: bool = ..., value: _Optional[float] = ..., states: _Optional[int] = ..., extents: _Optional[_Union[Rect, _Mapping]] = ..., program_id: _Optional[int] = ..., row: _Optional[int] = ..., column: _Optional[int] = ..., is_cell: bool = ...) -> None: ...
+    def __init__(self, role: _Optional[str] = ..., name: _Optional[str] = ..., description: _Optional[str] = ..., text: _Optional[str] = ..., has_value: bool = ..., value: _Optional[float] = ..., states: _Optional[int] = ..., extents: _Optional[_Union[Rect, _Mapping]] = ..., program_id: _Optional[int] = ..., row: _Optional[int] = ..., column: _Optional[int] = ..., is_cell: bool = ...) -> None: ...
 
 class Observation(_message.Message):
-    __slots__ = ["consistent", "cursor", "screenshot", "tree", "windows"]
+    __slots__ = ["consistent", "pointer", "screenshot", "tree", "windows"]
     CONSISTENT_FIELD_NUMBER: _ClassVar[int]
-    CURSOR_FIELD_NUMBER: _ClassVar[int]
+    POINTER_FIELD_NUMBER: _ClassVar[int]
     SCREENSHOT_FIELD_NUMBER: _ClassVar[int]
     TREE_FIELD_NUMBER: _ClassVar[int]
     WINDOWS_FIELD_NUMBER: _ClassVar[int]
     consistent: bool
-    cursor: Point
+    pointer: Pointer
     screenshot: Image
     tree: Tree
     windows: _containers.RepeatedCompositeFieldContainer[Window]
-    def __init__(self, screenshot: _Optional[_Union[Image, _Mapping]] = ..., tree: _Optional[_Union[Tree, _Mapping]] = ..., cursor: _Optional[_Union[Point, _Mapping]] = ..., windows: _Optional[_Iterable[_Union[Window, _Mapping]]] = ..., consistent: bool = ...) -> None: ...
+    def __init__(self, screenshot: _Optional[_Union[Image, _Mapping]] = ..., tree: _Optional[_Union[Tree, _Mapping]] = ..., pointer: _Optional[_Union[Pointer, _Mapping]] = ..., windows: _Optional[_Iterable[_Union[Window, _Mapping]]] = ..., consistent: bool = ...) -> None: ...
 
 class ObserveRequest(_message.Message):
-    __slots__ = ["max_nodes", "screenshot", "tree"]
+    __slots__ = ["fresh_tree", "known_image", "known_tree", "max_nodes", "screenshot", "tree", "tree_ms"]
     class TreeScope(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = []
+    FRESH_TREE_FIELD_NUMBER: _ClassVar[int]
+    KNOWN_IMAGE_FIELD_NUMBER: _ClassVar[int]
+    KNOWN_TREE_FIELD_NUMBER: _ClassVar[int]
     MAX_NODES_FIELD_NUMBER: _ClassVar[int]
     SCREENSHOT_FIELD_NUMBER: _ClassVar[int]
     TREE_ALL: ObserveRequest.TreeScope
     TREE_FIELD_NUMBER: _ClassVar[int]
+    TREE_MS_FIELD_NUMBER: _ClassVar[int]
     TREE_NONE: ObserveRequest.TreeScope
     TREE_SHOWING: ObserveRequest.TreeScope
+    fresh_tree: bool
+    known_image: int
+    known_tree: int
     max_nodes: int
     screenshot: bool
     tree: ObserveRequest.TreeScope
-    def __init__(self, screenshot: bool = ..., tree: _Optional[_Union[ObserveRequest.TreeScope, str]] = ..., max_nodes: _Optional[int] = ...) -> None: ...
+    tree_ms: int
+    def __init__(self, screenshot: bool = ..., tree: _Optional[_Union[ObserveRequest.TreeScope, str]] = ..., max_nodes: _Optional[int] = ..., tree_ms: _Optional[int] = ..., known_image: _Optional[int] = ..., known_tree: _Optional[int] = ..., fresh_tree: bool = ...) -> None: ...
+
+class Phases(_message.Message):
+    __slots__ = ["act", "capture", "change", "settle", "tree"]
+    ACT_FIELD_NUMBER: _ClassVar[int]
+    CAPTURE_FIELD_NUMBER: _ClassVar[int]
+    CHANGE_FIELD_NUMBER: _ClassVar[int]
+    SETTLE_FIELD_NUMBER: _ClassVar[int]
+    TREE_FIELD_NUMBER: _ClassVar[int]
+    act: float
+    capture: float
+    change: float
+    settle: float
+    tree: float
+    def __init__(self, act: _Optional[float] = ..., change: _Optional[float] = ..., settle: _Optional[float] = ..., capture: _Optional[float] = ..., tree: _Optional[float] = ...) -> None: ...
 
 class Point(_message.Message):
     __slots__ = ["x_px", "y_px"]
@@ -278,6 +304,16 @@ class Point(_message.Message):
     x_px: int
     y_px: int
     def __init__(self, x_px: _Optional[int] = ..., y_px: _Optional[int] = ...) -> None: ...
+
+class Pointer(_message.Message):
+    __slots__ = ["picture", "pixels", "position"]
+    PICTURE_FIELD_NUMBER: _ClassVar[int]
+    PIXELS_FIELD_NUMBER: _ClassVar[int]
+    POSITION_FIELD_NUMBER: _ClassVar[int]
+    picture: Rect
+    pixels: bytes
+    position: Point
+    def __init__(self, position: _Optional[_Union[Point, _Mapping]] = ..., picture: _Optional[_Union[Rect, _Mapping]] = ..., pixels: _Optional[bytes] = ...) -> None: ...
 
 class ProbeReply(_message.Message):
     __slots__ = ["files", "programs"]
@@ -380,18 +416,18 @@ class ShutdownRequest(_message.Message):
     def __init__(self) -> None: ...
 
 class StepReply(_message.Message):
-    __slots__ = ["observation", "probe", "settle_ms", "settled", "step_id"]
+    __slots__ = ["observation", "phases", "probe", "settled", "step_id"]
     OBSERVATION_FIELD_NUMBER: _ClassVar[int]
+    PHASES_FIELD_NUMBER: _ClassVar[int]
     PROBE_FIELD_NUMBER: _ClassVar[int]
     SETTLED_FIELD_NUMBER: _ClassVar[int]
-    SETTLE_MS_FIELD_NUMBER: _ClassVar[int]
     STEP_ID_FIELD_NUMBER: _ClassVar[int]
     observation: Observation
+    phases: Phases
     probe: ProbeReply
-    settle_ms: int
     settled: bool
     step_id: int
-    def __init__(self, step_id: _Optional[int] = ..., settled: bool = ..., settle_ms: _Optional[int] = ..., observation: _Optional[_Union[Observation, _Mapping]] = ..., probe: _Optional[_Union[ProbeReply, _Mapping]] = ...) -> None: ...
+    def __init__(self, step_id: _Optional[int] = ..., settled: bool = ..., observation: _Optional[_Union[Observation, _Mapping]] = ..., probe: _Optional[_Union[ProbeReply, _Mapping]] = ..., phases: _Optional[_Union[Phases, _Mapping]] = ...) -> None: ...
 
 class StepRequest(_message.Message):
     __slots__ = ["input", "observe", "probe", "settle", "step_id"]
@@ -407,13 +443,27 @@ class StepRequest(_message.Message):
     step_id: int
     def __init__(self, step_id: _Optional[int] = ..., input: _Optional[_Union[Input, _Mapping]] = ..., settle: _Optional[_Union[SettlePolicy, _Mapping]] = ..., observe: _Optional[_Union[ObserveRequest, _Mapping]] = ..., probe: _Optional[_Union[ProbeRequest, _Mapping]] = ...) -> None: ...
 
+class Tile(_message.Message):
+    __slots__ = ["data", "place"]
+    DATA_FIELD_NUMBER: _ClassVar[int]
+    PLACE_FIELD_NUMBER: _ClassVar[int]
+    data: bytes
+    place: Rect
+    def __init__(self, place: _Optional[_Union[Rect, _Mapping]] = ..., data: _Optional[bytes] = ...) -> None: ...
+
 class Tree(_message.Message):
-    __slots__ = ["nodes", "truncated"]
+    __slots__ = ["generation", "nodes", "parents", "truncated", "unchanged"]
+    GENERATION_FIELD_NUMBER: _ClassVar[int]
     NODES_FIELD_NUMBER: _ClassVar[int]
+    PARENTS_FIELD_NUMBER: _ClassVar[int]
     TRUNCATED_FIELD_NUMBER: _ClassVar[int]
-    nodes: _containers.RepeatedCompositeFieldContainer[Node]
+    UNCHANGED_FIELD_NUMBER: _ClassVar[int]
+    generation: int
+    nodes: _containers.RepeatedScalarFieldContainer[bytes]
+    parents: _containers.RepeatedScalarFieldContainer[int]
     truncated: bool
-    def __init__(self, nodes: _Optional[_Iterable[_Union[Node, _Mapping]]] = ..., truncated: bool = ...) -> None: ...
+    unchanged: bool
+    def __init__(self, generation: _Optional[int] = ..., unchanged: bool = ..., parents: _Optional[_Iterable[int]] = ..., nodes: _Optional[_Iterable[bytes]] = ..., truncated: bool = ...) -> None: ...
 
 class Window(_message.Message):
     __slots__ = ["active", "extents", "id", "program_id", "title"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 import numpy as np
+from google.protobuf.message import DecodeError
 
 from sci_gym.errors import ProtocolError
 from sci_gym.specs import (
@@ -98,43 +99,66 @@ def observe_request() -> pb.ObserveRequest:
     return pb.ObserveRequest(screenshot=True, tree=pb.ObserveRequest.TREE_ALL, max_nodes=_MAX_NODES)
 
 
-def unpack_frame(image: pb.Image) -> Frame:
-    """RGB pixels, uint8 `[H, W, 3]`.
+def unpack_frame(image: pb.Image, pointer: pb.Pointer) -> Frame:
+    """RGB pixels with the pointer drawn, uint8 `[H, W, 3]`.
 
     Raises:
-        ProtocolError: the format is unknown or the size does not fit.
+        ProtocolError: the encoding is unknown or the size does not fit.
     """
     height, width = image.height_px, image.width_px
-    if image.format != pb.Image.FORMAT_BGRX or len(image.data) != height * width * 4:
+    data = image.tiles[0].data if len(image.tiles) == 1 else b""
+    if image.encoding != pb.Image.ENCODING_RAW or len(data) != height * width * 4:
         raise ProtocolError(
             "daemon",
-            f"sent an image of {len(image.data)} bytes as {width}x{height} pixels of format {image.format}",
+            f"sent an image of {len(data)} bytes as {width}x{height} pixels of encoding {image.encoding}",
         )
-    pixels = np.frombuffer(image.data, np.uint8).reshape(height, width, 4)
-    return np.ascontiguousarray(pixels[:, :, 2::-1])
+    pixels = np.frombuffer(data, np.uint8).reshape(height, width, 4)
+    frame: Frame = np.ascontiguousarray(pixels[:, :, 2::-1])
+    _draw_pointer(frame, pointer)
+    return frame
+
+
+def _draw_pointer(frame: Frame, pointer: pb.Pointer) -> None:
+    """Blend the pointer's picture (premultiplied by alpha) into a frame, in place."""
+    box = unpack_box(pointer.picture)
+    if len(pointer.pixels) != box.width * box.height * 4:
+        raise ProtocolError("daemon", f"sent a pointer of {len(pointer.pixels)} bytes as {box}")
+    picture = np.frombuffer(pointer.pixels, np.uint8).reshape(box.height, box.width, 4)
+    seen = box.clip(frame.shape[1], frame.shape[0])
+    shown = picture[seen.y - box.y :, seen.x - box.x :][: seen.height, : seen.width].astype(np.uint16)
+    under = frame[seen.y : seen.y + seen.height, seen.x : seen.x + seen.width]
+    under[:] = np.minimum(shown[:, :, 2::-1] + under * (255 - shown[:, :, 3:]) // 255, 255)
 
 
 def unpack_tree(tree: pb.Tree, names: Mapping[int, str]) -> A11yTree:
     """The tree; `names` gives the launched programs' names by id.
 
     Raises:
-        ProtocolError: a node stands before its parent.
+        ProtocolError: a node stands before its parent, or is no node.
     """
+    if len(tree.parents) != len(tree.nodes):
+        raise ProtocolError("daemon", f"sent {len(tree.nodes)} nodes with {len(tree.parents)} parents")
     nodes = []
-    for index, node in enumerate(tree.nodes):
-        if not -1 <= node.parent < index:
-            raise ProtocolError("daemon", f"sent a tree whose node {index} has the parent {node.parent}")
-        nodes.append(
-            A11yNode(
-                index, node.parent, node.role, node.name, node.text, node.description,
-                node.value if node.has_value else None,
-                node.states,
-                unpack_box(node.extents) if node.HasField("extents") else None,
-                names.get(node.program_id, ""),
-                (node.row, node.column) if node.is_cell else None,
-            )
-        )  # fmt: skip
+    for index, (parent, data) in enumerate(zip(tree.parents, tree.nodes, strict=True)):
+        if not -1 <= parent < index:
+            raise ProtocolError("daemon", f"sent a tree whose node {index} has the parent {parent}")
+        nodes.append(_unpack_node(index, parent, data, names))
     return A11yTree(tuple(nodes), tree.truncated)
+
+
+def _unpack_node(index: int, parent: int, data: bytes, names: Mapping[int, str]) -> A11yNode:
+    try:
+        node = pb.Node.FromString(data)
+    except DecodeError as error:
+        raise ProtocolError("daemon", f"sent a tree whose node {index} is none: {error}") from error
+    return A11yNode(
+        index, parent, node.role, node.name, node.text, node.description,
+        node.value if node.has_value else None,
+        node.states,
+        unpack_box(node.extents) if node.HasField("extents") else None,
+        names.get(node.program_id, ""),
+        (node.row, node.column) if node.is_cell else None,
+    )  # fmt: skip
 
 
 def unpack_box(rect: pb.Rect) -> Box:
@@ -164,9 +188,9 @@ def unpack_observation(
     """What the guest showed and said at one moment."""
     names = {program.id: program.name for program in probe.programs}
     return Observation(
-        screenshot=unpack_frame(observation.screenshot),
+        screenshot=unpack_frame(observation.screenshot, observation.pointer),
         tree=unpack_tree(observation.tree, names),
-        cursor=(observation.cursor.x_px, observation.cursor.y_px),
+        cursor=(observation.pointer.position.x_px, observation.pointer.position.y_px),
         windows=unpack_windows(observation.windows, names),
         programs=tuple(unpack_program(program) for program in probe.programs),
         files={one.path: (one.data if one.exists else None) for one in probe.files},

@@ -264,8 +264,9 @@ def _clean(text: str) -> str:
 
 def _append(tree: pb.Tree, read: _Read, parent: int, program_id: int) -> None:
     """Add a subtree depth first, and number the cells of tables row by row."""
-    read.node.parent, read.node.program_id = parent, program_id
-    tree.nodes.append(read.node)
+    read.node.program_id = program_id
+    tree.parents.append(parent)
+    tree.nodes.append(read.node.SerializeToString())
     index = len(tree.nodes) - 1
     roles = [child.node.role for child in read.children]
     columns = roles.count("table column header") or 1

@@ -45,7 +45,7 @@ class Capture:
         self._segment = self._xcb.xcb_generate_id(self._connection)
         self._frame = self._share(width * height * BYTES_PER_PIXEL)
 
-    def grab(self) -> bytearray:
+    def grab(self) -> bytes:
         """Copy the screen as it is now: BGRX, rows from the top.
 
         Raises:
@@ -67,7 +67,7 @@ class Capture:
         if not reply:
             raise PartUnavailable("display", "the X server did not give its screen")
         self._libc.free(reply)
-        return bytearray(self._frame)
+        return bytes(self._frame)
 
     def _share(self, size: int) -> mmap.mmap:
         cookie = self._shm.xcb_shm_create_segment(self._connection, self._segment, size, 0)
@@ -102,22 +102,3 @@ class Capture:
         for library, name, result, arguments in signatures:
             function = getattr(library, name)
             function.restype, function.argtypes = result, arguments
-
-
-def draw_cursor(frame: bytearray, width: int, height: int, cursor: Any) -> None:
-    """Blend the pointer's picture (premultiplied ARGB, XFixes) into a BGRX frame, in place."""
-    left, top = cursor.x - cursor.xhot, cursor.y - cursor.yhot
-    for row in range(cursor.height):
-        y = top + row
-        if not 0 <= y < height:
-            continue
-        for column in range(cursor.width):
-            x = left + column
-            pixel = cursor.cursor_image[row * cursor.width + column] & 0xFFFFFFFF
-            alpha = pixel >> 24
-            if alpha == 0 or not 0 <= x < width:
-                continue
-            at = (y * width + x) * BYTES_PER_PIXEL
-            for channel in range(3):
-                over = pixel >> (8 * channel) & 0xFF
-                frame[at + channel] = min(255, over + frame[at + channel] * (255 - alpha) // 255)

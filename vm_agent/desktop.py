@@ -8,6 +8,7 @@ twice, and half the time fails to register, when it meets org.a11y.Bus on the se
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,8 +16,9 @@ from typing import Any, Callable, Optional, Sequence, TypeVar
 
 from Xlib import error as xerror
 
+from sci_gym_protos import vm_agent_pb2 as pb
 from sci_gym_vm_agent.accessibility import Accessibility
-from sci_gym_vm_agent.capture import Capture, draw_cursor
+from sci_gym_vm_agent.capture import Capture
 from sci_gym_vm_agent.cells import RUNTIME, Cell, CellPlan, start_cell
 from sci_gym_vm_agent.clipboard import Clipboard
 from sci_gym_vm_agent.display import Display
@@ -88,6 +90,7 @@ class Desktop:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="display")
         self.display_lost = False
         self.damage_count = 0
+        self._generations = itertools.count(1)
 
     async def start(self) -> None:
         """Bring every part up; each is waited for by its own sign of readiness."""
@@ -138,12 +141,20 @@ class Desktop:
         except (xerror.ConnectionClosedError, OSError) as error:
             raise PartUnavailable("display", f"the X server is gone: {error}") from error
 
-    def grab(self) -> tuple[bytearray, tuple[int, int]]:
-        """Copy the screen with the pointer drawn; call it through `call`."""
-        frame = self._capture.grab()
-        cursor = self.display.cursor_image()
-        draw_cursor(frame, self.display.width, self.display.height, cursor)
-        return frame, (cursor.x, cursor.y)
+    def grab(self, request: pb.ObserveRequest) -> tuple[pb.Image, pb.Pointer]:
+        """Copy the screen, if it is asked for, and the pointer's picture; call it through `call`."""
+        image = pb.Image()
+        if request.screenshot:
+            size = pb.Rect(width_px=self.display.width, height_px=self.display.height)
+            tile = pb.Tile(place=size, data=self._capture.grab())
+            image = pb.Image(
+                encoding=pb.Image.ENCODING_RAW,
+                width_px=size.width_px,
+                height_px=size.height_px,
+                generation=next(self._generations),
+                tiles=[tile],
+            )
+        return image, self.display.pointer()
 
     def health(self) -> list[tuple[str, bool, str]]:
         """Each part by name, whether it lives, and what is wrong with it."""

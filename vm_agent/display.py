@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import array
 from typing import Any, Callable
 
 from Xlib import X, Xatom
@@ -71,9 +72,19 @@ class Display:
         pointer = self.root.query_pointer()
         return int(pointer.root_x), int(pointer.root_y)
 
-    def cursor_image(self) -> Any:
-        """Return the pointer's picture (XFixes): x, y, width, height, xhot, yhot, cursor_image (ARGB)."""
-        return self._display.xfixes_get_cursor_image(self.root)
+    def pointer(self) -> pb.Pointer:
+        """Return where the pointer is, and its picture (XFixes)."""
+        cursor = self._display.xfixes_get_cursor_image(self.root)
+        return pb.Pointer(
+            position=pb.Point(x_px=cursor.x, y_px=cursor.y),
+            picture=pb.Rect(
+                x_px=cursor.x - cursor.xhot,
+                y_px=cursor.y - cursor.yhot,
+                width_px=cursor.width,
+                height_px=cursor.height,
+            ),
+            pixels=array.array("I", [pixel & 0xFFFFFFFF for pixel in cursor.cursor_image]).tobytes(),
+        )
 
     def set_root_text(self, atom: str, text: str) -> None:
         """Set a text property on the root window."""

@@ -43,16 +43,22 @@ class Session:
                 )
             # Claimed before it acts: a retry after a fault in the middle must not act again.
             self._last = pb.StepReply(step_id=request.step_id)
-            start_s = asyncio.get_running_loop().time()
+            clock = asyncio.get_running_loop().time
+            start_s = clock()
             await self._act(request.input)
+            acted_s = clock()
             settled = await self._settle(request.settle)
-            last_change_s = max(self._desktop.activity.last_s - start_s, 0.0)
+            phases = pb.Phases(
+                act=1000 * (acted_s - start_s),
+                change=1000 * max(self._desktop.activity.last_s - acted_s, 0.0),
+                settle=1000 * (clock() - acted_s),
+            )
             self._last = pb.StepReply(
                 step_id=request.step_id,
                 settled=settled,
-                settle_ms=round(last_change_s * 1000),
                 observation=await self._observe(request.observe),
                 probe=self._probe(request.probe),
+                phases=phases,
             )
             return self._last
 
@@ -114,17 +120,9 @@ class Session:
         desktop = self._desktop
         before = desktop.damage_count
         reply = pb.Observation()
-        if request.screenshot:
-            frame, (x, y) = await desktop.call(desktop.grab)
-            reply.screenshot.format = pb.Image.FORMAT_BGRX
-            reply.screenshot.width_px, reply.screenshot.height_px = (
-                desktop.display.width,
-                desktop.display.height,
-            )
-            reply.screenshot.data = bytes(frame)
-        else:
-            x, y = await desktop.call(desktop.display.cursor)
-        reply.cursor.x_px, reply.cursor.y_px = x, y
+        picture, pointer = await desktop.call(desktop.grab, request)
+        reply.screenshot.CopyFrom(picture)
+        reply.pointer.CopyFrom(pointer)
         if request.tree != pb.ObserveRequest.TREE_NONE:
             reply.tree.CopyFrom(await self._walk(request))
         reply.windows.extend(await self.windows())
