@@ -146,7 +146,8 @@ class MachineSuite:
         """Screen and screenshot agree with the machine's spec."""
         size = (machine.spec.width, machine.spec.height)
         assert client.screen_size() == size, "the screen has the size of the spec"
-        frame = codec.unpack_frame(client.observe(pb.ObserveRequest(screenshot=True)).screenshot)
+        seen = client.observe(pb.ObserveRequest(screenshot=True))
+        frame = codec.unpack_frame(seen.screenshot, seen.pointer)
         assert frame.shape == (size[1], size[0], 3), "a screenshot covers the screen"
 
     @pytest.mark.parametrize("token", ["", "wrong" * 10])
