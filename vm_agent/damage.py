@@ -30,11 +30,14 @@ class DamageLog:
         """
         self._display.damage_subtract(self._damage)
         self._display.sync()
-        return merge([_area(self._display.next_event()) for _ in range(self._display.pending_events())])
+        return merge(reported(self._display))
 
 
-def _area(event: Any) -> Rectangle:
-    return int(event.area.x), int(event.area.y), int(event.area.width), int(event.area.height)
+def reported(display: Any) -> list[Rectangle]:
+    """The rectangles of the reports that have arrived on a connection."""
+    events = [display.next_event() for _ in range(display.pending_events())]
+    areas = [event.area for event in events if event.type == display.extension_event.DamageNotify]
+    return [(int(area.x), int(area.y), int(area.width), int(area.height)) for area in areas]
 
 
 def merge(rectangles: list[Rectangle]) -> list[Rectangle]:

@@ -21,10 +21,12 @@ from sci_gym_vm_agent.accessibility import Accessibility
 from sci_gym_vm_agent.capture import Capture
 from sci_gym_vm_agent.cells import RUNTIME, Cell, CellPlan, start_cell
 from sci_gym_vm_agent.clipboard import Clipboard
+from sci_gym_vm_agent.damage import DamageLog, Rectangle
 from sci_gym_vm_agent.display import Display
 from sci_gym_vm_agent.errors import PartUnavailable
 from sci_gym_vm_agent.programs import Programs
-from sci_gym_vm_agent.settle import Activity, DamageWatch
+from sci_gym_vm_agent.rest import Rest
+from sci_gym_vm_agent.settle import Activity, DamageWatch, cells
 
 T = TypeVar("T")
 START_S = 20.0
@@ -88,8 +90,8 @@ class Desktop:
         self._processes: dict[str, asyncio.subprocess.Process] = {}
         self._window_manager: Optional[Cell] = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="display")
+        self.rest = Rest()
         self.display_lost = False
-        self.damage_count = 0
         self._generations = itertools.count(1)
 
     async def start(self) -> None:
@@ -105,9 +107,10 @@ class Desktop:
         )
         await self.call(self.display.set_root_text, "AT_SPI_BUS", at_spi)
         self.clipboard = Clipboard(self.name)
-        self.accessibility = Accessibility(at_spi, self.activity.notice)
+        self.accessibility = Accessibility(at_spi, self._changed)
         await self.accessibility.connect()
         await self._start_registry(session, at_spi)
+        self._tree_damage: DamageLog = await self.call(DamageLog, self.name)
         self._damage = DamageWatch(self.name, self._damaged, self._lost)
         self.plan = self._plan_cells(session, at_spi)
         self.programs = Programs(self.plan, self.accessibility, self.activity)
@@ -166,9 +169,15 @@ class Desktop:
         parts.append(("window manager", manager is not None and manager.running, ""))
         return parts
 
-    def _damaged(self) -> None:
-        self.damage_count += 1
-        self.activity.notice()
+    async def tree_damage(self) -> list[Rectangle]:
+        """Where pixels changed since this was last called."""
+        return await self.call(self._tree_damage.take)
+
+    def _changed(self, place: tuple[str, str]) -> None:
+        self.activity.notice([place])
+
+    def _damaged(self, area: Rectangle) -> None:
+        self.activity.notice(cells(area))
 
     def _lost(self) -> None:
         self.display_lost = True

@@ -174,13 +174,8 @@ class Programs:
 
     async def answer(self) -> None:
         """Return when the main loop of every registered program has answered."""
-        await asyncio.gather(
-            *(
-                self._accessibility.answers(name, path)
-                for name, path, pid in await self._accessibility.applications()
-                if self.owner(pid)
-            )
-        )
+        applications = await self._accessibility.applications()
+        await self._accessibility.answer([root for root, pid in applications if self.owner(pid)])
 
     def _check(self, request: pb.LaunchRequest) -> None:
         if not request.argv or not request.name:
@@ -195,7 +190,7 @@ class Programs:
         end = loop.time() + timeout_s
         while program.running and loop.time() < end:
             program.main_pid = (program.cell.main_pid() if program.cell else None) or 0
-            known = [pid for _, _, pid in await self._accessibility.applications()]
+            known = [pid for _, pid in await self._accessibility.applications()]
             if program.main_pid and program.main_pid in known:
                 return True
             await self._activity.next_change(min(_CHECK_S, end - loop.time()))

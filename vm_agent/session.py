@@ -6,11 +6,12 @@ import asyncio
 from typing import Optional
 
 from sci_gym_protos import vm_agent_pb2 as pb
+from sci_gym_vm_agent.damage import Rectangle
 from sci_gym_vm_agent.desktop import Desktop
 from sci_gym_vm_agent.display import text_batches
 from sci_gym_vm_agent.errors import LimitExceeded, NotFound, PartUnavailable, Replayed
 from sci_gym_vm_agent.files import read_file
-from sci_gym_vm_agent.settle import wait_until_settled
+from sci_gym_vm_agent.settle import Outcome, wait_until_settled
 
 MAX_NODES = 20_000
 _DEFAULT_FILE_BYTES = 2**20
@@ -27,6 +28,8 @@ class Session:
         self._desktop = desktop
         self._lock = asyncio.Lock()
         self._last: Optional[pb.StepReply] = None
+        self._outcome = Outcome.TOO_LATE
+        self._again: list[Rectangle] = []
 
     async def step(self, request: pb.StepRequest) -> pb.StepReply:
         """Act and observe; a step id that was answered before is answered again, without acting.
@@ -47,16 +50,17 @@ class Session:
             start_s = clock()
             await self._act(request.input)
             acted_s = clock()
-            settled = await self._settle(request.settle)
-            phases = pb.Phases(
-                act=1000 * (acted_s - start_s),
-                change=1000 * max(self._desktop.activity.last_s - acted_s, 0.0),
-                settle=1000 * (clock() - acted_s),
-            )
+            outcome = await self._settle(request.settle)
+            settled_s = clock()
+            changed_s = max(self._desktop.activity.news_s, acted_s)
+            observation, phases = await self._observe(request.observe)
+            phases.act = 1000 * (acted_s - start_s)
+            phases.change = 1000 * (changed_s - acted_s)
+            phases.settle = 1000 * (settled_s - changed_s)
             self._last = pb.StepReply(
                 step_id=request.step_id,
-                settled=settled,
-                observation=await self._observe(request.observe),
+                settled=outcome is not Outcome.TOO_LATE,
+                observation=observation,
                 probe=self._probe(request.probe),
                 phases=phases,
             )
@@ -65,7 +69,8 @@ class Session:
     async def observe(self, request: pb.ObserveRequest) -> pb.Observation:
         """Observe without acting."""
         async with self._lock:
-            return await self._observe(request)
+            observation, _ = await self._observe(request)
+            return observation
 
     async def probe(self, request: pb.ProbeRequest) -> pb.ProbeReply:
         """Read what predicates need."""
@@ -92,50 +97,66 @@ class Session:
             if number:
                 # The program must have read the last batch's keys before their keycodes are bound anew.
                 await wait_until_settled(
-                    self._desktop.activity, self._desktop.programs.answer,
+                    self._desktop.activity, self._desktop.rest, self._desktop.programs.answer,
                     quiet_s=_BATCH_QUIET_S, deadline_s=_BATCH_DEADLINE_S,
                 )  # fmt: skip
             await self._desktop.call(display.act, pb.Input(kind=request.kind, text=batch))
 
-    async def _settle(self, policy: pb.SettlePolicy) -> bool:
-        return await wait_until_settled(
+    async def _settle(self, policy: pb.SettlePolicy) -> Outcome:
+        self._outcome = await wait_until_settled(
             self._desktop.activity,
+            self._desktop.rest,
             self._desktop.programs.answer,
             quiet_s=policy.quiet_ms / 1000,
             deadline_s=policy.deadline_ms / 1000,
             change_s=policy.change_ms / 1000,
         )
+        return self._outcome
 
-    async def _observe(self, request: pb.ObserveRequest) -> pb.Observation:
+    async def _observe(self, request: pb.ObserveRequest) -> tuple[pb.Observation, pb.Phases]:
         if self._desktop.display_lost:
             raise PartUnavailable("display", "the X server is gone")
-        reply = pb.Observation()
-        for _ in range(_CAPTURE_TRIES):
-            reply = await self._capture(request)
+        reply, phases = await self._capture(request)
+        for _ in range(_CAPTURE_TRIES - 1):
             if reply.consistent:
                 break
-        return reply
+            reply, phases = await self._capture(request)
+        return reply, phases
 
-    async def _capture(self, request: pb.ObserveRequest) -> pb.Observation:
-        desktop = self._desktop
-        before = desktop.damage_count
-        reply = pb.Observation()
-        picture, pointer = await desktop.call(desktop.grab, request)
+    async def _capture(self, request: pb.ObserveRequest) -> tuple[pb.Observation, pb.Phases]:
+        desktop, clock = self._desktop, asyncio.get_running_loop().time
+        before, start_s = desktop.activity.news, clock()
+        reply, phases = pb.Observation(), pb.Phases()
+        walk = asyncio.ensure_future(self._walk(request))
+        try:
+            picture, pointer = await desktop.call(desktop.grab, request)
+            reply.windows.extend(await self.windows())
+            phases.capture = 1000 * (clock() - start_s)
+            tree = await walk
+            phases.tree = 1000 * (clock() - start_s)
+        finally:
+            walk.cancel()
         reply.screenshot.CopyFrom(picture)
         reply.pointer.CopyFrom(pointer)
-        if request.tree != pb.ObserveRequest.TREE_NONE:
-            reply.tree.CopyFrom(await self._walk(request))
-        reply.windows.extend(await self.windows())
-        reply.consistent = desktop.damage_count == before
-        return reply
+        if tree is not None:
+            reply.tree.CopyFrom(tree)
+        reply.consistent = desktop.activity.news == before
+        return reply, phases
 
-    async def _walk(self, request: pb.ObserveRequest) -> pb.Tree:
-        nodes = min(request.max_nodes or MAX_NODES, MAX_NODES)
-        walk = self._desktop.accessibility.walk(request.tree, nodes, self._desktop.programs.owner)
-        try:
-            return await asyncio.wait_for(walk, _WALK_S)
-        except asyncio.TimeoutError:
-            raise PartUnavailable("accessibility bus", f"no whole tree within {_WALK_S} s") from None
+    async def _walk(self, request: pb.ObserveRequest) -> Optional[pb.Tree]:
+        """Read the tree; programs that were not at rest can lag behind their pixels, and are read again."""
+        if request.tree == pb.ObserveRequest.TREE_NONE:
+            return None
+        damage = await self._desktop.tree_damage()
+        again, self._again = self._again, [] if self._outcome is Outcome.AT_REST else damage
+        tree = await self._desktop.accessibility.read(
+            request, [*damage, *again], self._desktop.programs.owner,
+            max_nodes=min(request.max_nodes or MAX_NODES, MAX_NODES),
+            limit_s=request.tree_ms / 1000 if request.tree_ms else _WALK_S,
+        )  # fmt: skip
+        if tree.generation == request.known_tree:
+            return pb.Tree(generation=tree.generation, unchanged=True, truncated=tree.truncated)
+        return tree
 
     def _probe(self, request: pb.ProbeRequest) -> pb.ProbeReply:
         limit = request.max_file_bytes or _DEFAULT_FILE_BYTES

@@ -1,0 +1,145 @@
+"""Whether anything on the desktop runs, or will run soon: what the kernel knows of its threads.
+
+When every thread of the desktop sleeps, and none has run between two looks, nothing is under way: whoever had
+been sent something would be awake. What remains are timers, and how long a main loop will sleep is the
+argument of the very call in which it sleeps (poll, epoll_wait, ppoll). So the end of a reaction is known
+when it has come, and no time has to pass to make it likely.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from pathlib import Path
+from typing import Dict, Iterator, List, Optional, Tuple
+
+FOREVER_S = float("inf")
+_MAX_THREADS = 512
+_READ_BYTES = 256
+# x86-64 and aarch64 numbers of the calls in which main loops sleep, and which argument is their time limit.
+_MILLISECONDS = {"x86_64": {7: 2, 232: 3, 281: 3}, "aarch64": {22: 3}}
+_TIMESPECS = {"x86_64": {271: 2, 441: 3}, "aarch64": {73: 2, 441: 3}}
+_MACHINE = os.uname().machine
+_UNLIMITED_MS = 2**31
+
+
+class Unknowable(Exception):
+    """The kernel does not tell, or there are too many threads to ask about."""
+
+
+class Rest:
+    """Looks at every thread below this process."""
+
+    def __init__(self) -> None:
+        """Remember that this process itself does not count."""
+        self._self = os.getpid()
+        self._files: Dict[Tuple[int, int], _Thread] = {}
+
+    def look(self) -> Optional[float]:
+        """Seconds until a main loop wakes up by itself; None when something runs now.
+
+        Raises:
+            Unknowable: see there.
+        """
+        threads = self._threads()
+        before = [thread.runs() for thread in threads]
+        left = [thread.sleeps_s() for thread in threads]
+        if None in left or before != [thread.runs() for thread in threads]:
+            return None
+        return min((seconds for seconds in left if seconds is not None), default=FOREVER_S)
+
+    def close(self) -> None:
+        """Close the kernel's files."""
+        for thread in self._files.values():
+            thread.close()
+        self._files.clear()
+
+    def _threads(self) -> List[_Thread]:
+        keys = [(pid, task) for pid in _below(self._self) for task in _tasks(pid)]
+        if len(keys) > _MAX_THREADS:
+            raise Unknowable(f"more than {_MAX_THREADS} threads")
+        wanted = set(keys)
+        for key in [key for key in self._files if key not in wanted]:
+            self._files.pop(key).close()
+        for key in keys:
+            if key not in self._files:
+                self._files[key] = _Thread(*key)
+        return list(self._files.values())
+
+
+class _Thread:
+    """One thread's files in /proc, kept open: they are read over and over."""
+
+    def __init__(self, pid: int, task: int) -> None:
+        self._pid, self._is_main = pid, pid == task
+        folder = f"/proc/{pid}/task/{task}"
+        self._syscall = self._schedstat = -1
+        try:
+            self._schedstat = os.open(f"{folder}/schedstat", os.O_RDONLY | os.O_CLOEXEC)
+            self._syscall = os.open(f"{folder}/syscall", os.O_RDONLY | os.O_CLOEXEC)
+        except PermissionError as error:
+            self.close()
+            raise Unknowable(str(error)) from error
+        except OSError:
+            pass  # it ended
+
+    def close(self) -> None:
+        for descriptor in (self._syscall, self._schedstat):
+            if descriptor >= 0:
+                os.close(descriptor)
+
+    def runs(self) -> bytes:
+        """How long and how often it has run."""
+        return _read(self._schedstat)
+
+    def sleeps_s(self) -> Optional[float]:
+        """How long it will sleep at most; None when it runs."""
+        fields = _read(self._syscall).split()
+        if fields[:1] == [b"running"]:
+            return None
+        if not self._is_main or len(fields) < 7:
+            return FOREVER_S
+        call, arguments = int(fields[0]), fields[1:7]
+        milliseconds = _MILLISECONDS.get(_MACHINE, {}).get(call)
+        if milliseconds is not None:
+            limit = int(arguments[milliseconds], 16) & 0xFFFFFFFF
+            return limit / 1000 if limit < _UNLIMITED_MS else FOREVER_S
+        timespec = _TIMESPECS.get(_MACHINE, {}).get(call)
+        return self._timespec_s(int(arguments[timespec], 16)) if timespec is not None else FOREVER_S
+
+    def _timespec_s(self, address: int) -> float:
+        if not address:
+            return FOREVER_S
+        try:
+            with open(f"/proc/{self._pid}/mem", "rb", buffering=0) as memory:
+                memory.seek(address)
+                seconds, nanoseconds = struct.unpack("<qq", memory.read(16))
+        except (OSError, struct.error, ValueError, OverflowError):
+            return FOREVER_S
+        return float(seconds + nanoseconds / 1e9)
+
+
+def _read(descriptor: int) -> bytes:
+    try:
+        return os.pread(descriptor, _READ_BYTES, 0)
+    except OSError:
+        return b""  # it ended
+
+
+def _tasks(pid: int) -> List[int]:
+    try:
+        return [int(name) for name in os.listdir(f"/proc/{pid}/task")]
+    except OSError:
+        return []
+
+
+def _below(pid: int) -> Iterator[int]:
+    """Processes below a process."""
+    for task in _tasks(pid):
+        try:
+            children = Path(f"/proc/{pid}/task/{task}/children").read_text().split()
+        except OSError:
+            continue
+        for child in map(int, children):
+            yield child
+            yield from _below(child)

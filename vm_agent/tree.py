@@ -1,0 +1,258 @@
+"""The accessibility tree, kept up to date: after a change only what can have changed is read again.
+
+What can have changed is told by two witnesses: the programs' own accessibility events, and the places where
+pixels changed (XDamage), since programs are silent about much that can be seen, such as rows that scroll.
+A soak holds that the tree equals a full walk after random actions (`sci-gym soak`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from dataclasses import dataclass
+from typing import Dict, List, Optional, Sequence, Set, Tuple
+
+from sci_gym_protos import vm_agent_pb2 as pb
+from sci_gym_vm_agent.bus import Batch, Bus
+from sci_gym_vm_agent.damage import Rectangle, overlap
+from sci_gym_vm_agent.objects import FOCUSED, HIDDEN, KNOWN, STALE, UNSURE, Cell, Key, Reader, Thing
+
+_MAX_DEPTH = 100
+_MAX_EVENTS = 10_000
+_FORGET_BEYOND = 20_000
+# After these the rows or items of an object may have changed as well.
+_ITEM_EVENTS = frozenset(
+    {
+        "VisibleDataChanged", "ModelChanged", "SelectionChanged", "ActiveDescendantChanged", "RowInserted",
+        "RowReordered", "RowDeleted", "ColumnInserted", "ColumnReordered", "ColumnDeleted", "ChildrenChanged",
+    }
+)  # fmt: skip
+_DOCUMENT_EVENTS = frozenset({"LoadComplete", "Reload"})
+_SILENT_EVENTS = frozenset({"TextCaretMoved", "TextSelectionChanged", "TextAttributesChanged"})
+Event = Tuple[Key, str, str]
+"""The object, the event's member such as "StateChanged", and its detail such as "focused"."""
+Roots = Sequence[Tuple[Key, int]]
+"""Each program's root object, and the id of the launched program (0: another process)."""
+
+
+class AccessibilityTree:
+    """All programs' objects as they were last read."""
+
+    def __init__(self, bus: Bus) -> None:
+        """Read through `bus`."""
+        self._bus = bus
+        self._things: Dict[Key, Thing] = {}
+        self._events: Dict[Event, None] = {}
+        self._doubts = itertools.count(1)
+        self._doubted = 0
+        self._generations = itertools.count(1)
+        self._made: Dict[Tuple[bool, int], _Made] = {}
+
+    def notice(self, event: Event) -> None:
+        """Remember that an object changed."""
+        self._events[event] = None
+        if len(self._events) > _MAX_EVENTS:
+            self.forget()
+
+    def forget(self) -> None:
+        """Take nothing that was read before for granted."""
+        self._events.clear()
+        self._things.clear()
+        self._made.clear()
+
+    async def read(
+        self, roots: Roots, damage: Sequence[Rectangle], *, whole: bool, max_nodes: int, limit_s: float
+    ) -> pb.Tree:
+        """Read what can have changed, and return the tree.
+
+        Args:
+            roots: of which programs.
+            damage: where pixels changed since the last call.
+            whole: with hidden subtrees.
+            max_nodes: more nodes than this are left out, and the tree is marked truncated.
+            limit_s: so is a tree that takes longer to read; what could not be read again stands as it was.
+        """
+        if self._events or damage:
+            self._doubt([key for key, _ in roots], damage)
+        made = self._made.get((whole, max_nodes))
+        if made is not None and made.doubted == self._doubted and made.roots == tuple(roots):
+            return made.tree
+        walk = _Walk(self._things, whole, max_nodes)
+        in_time = await walk.read(self._bus, [key for key, _ in roots], limit_s)
+        tree = walk.assemble(roots)
+        tree.truncated |= not in_time
+        self._number(tree, made)
+        self._made[whole, max_nodes] = _Made(tuple(roots), self._doubted if in_time else 0, tree)
+        self._forget_unseen(walk.seen)
+        return tree
+
+    def _number(self, tree: pb.Tree, made: Optional[_Made]) -> None:
+        old = made.tree if made is not None else None
+        same = (
+            old is not None
+            and old.truncated == tree.truncated
+            and old.parents == tree.parents
+            and old.nodes == tree.nodes
+        )
+        tree.generation = old.generation if old is not None and same else next(self._generations)
+
+    def _doubt(self, roots: Sequence[Key], damage: Sequence[Rectangle]) -> None:
+        """Mark what events and changed pixels cast doubt on, and the windows, which come in silence."""
+        self._doubted = next(self._doubts)
+        events, self._events = self._events, {}
+        for key, member, detail in events:
+            thing = self._things.get(key)
+            if thing is not None and member not in _SILENT_EVENTS:
+                self._doubt_thing(thing, member, detail)
+        for root in roots:
+            for key in [root, *(self._things[root].children if root in self._things else ())]:
+                if key in self._things:
+                    self._things[key].doubt(UNSURE)
+        for thing in self._things.values():
+            if thing.knowledge == KNOWN and thing.extents is not None:
+                place = _with_border(thing.extents)
+                if any(overlap(place, one) for one in damage):
+                    thing.doubt(STALE)
+
+    def _doubt_thing(self, thing: Thing, member: str, detail: str) -> None:
+        if detail == "defunct":
+            self._things.pop(thing.key)
+            return
+        thing.doubt(STALE)
+        if member == "PropertyChange":
+            thing.description = None
+        elif member in _ITEM_EVENTS:
+            for key in thing.children:
+                if key in self._things:
+                    self._things[key].doubt(STALE)
+        elif member in _DOCUMENT_EVENTS:
+            doubt_below(self._things, thing)
+        elif detail == "focused":  # the object that had it before does not always tell
+            for other in self._things.values():
+                if other.states & FOCUSED:
+                    other.doubt(STALE)
+
+    def _forget_unseen(self, seen: Set[Key]) -> None:
+        if len(self._things) > _FORGET_BEYOND:
+            self._things = {key: thing for key, thing in self._things.items() if key in seen}
+
+
+def _with_border(place: Rectangle) -> Rectangle:
+    """A rectangle and the pixels around it: an object without an area moves with what lies next to it."""
+    x, y, width, height = place
+    return x - 1, y - 1, width + 2, height + 2
+
+
+def doubt_below(things: Dict[Key, Thing], thing: Thing) -> None:
+    """Doubt everything below an object."""
+    seen: Set[Key] = set()
+    unseen = list(thing.children)
+    while unseen:
+        key = unseen.pop()
+        below = things.get(key)
+        if below is not None and key not in seen:
+            seen.add(key)
+            below.doubt(STALE)
+            unseen += below.children
+
+
+@dataclass(frozen=True)
+class _Made:
+    """A tree as it was returned, and what it rests on."""
+
+    roots: Tuple[Tuple[Key, int], ...]
+    doubted: int
+    tree: pb.Tree
+
+
+class _Walk:
+    """One walk from the roots: reads what is not known, then puts the nodes in order."""
+
+    def __init__(self, things: Dict[Key, Thing], whole: bool, max_nodes: int) -> None:
+        self._things = things
+        self._whole = whole
+        self._left = max_nodes
+        self._cut = False
+        self.seen: Set[Key] = set()
+
+    async def read(self, bus: Bus, roots: Sequence[Key], limit_s: float) -> bool:
+        """Read; whether it was done in time."""
+        self._batch = Batch(bus)
+        for key in roots:
+            self._visit(key, 0)
+        try:
+            await asyncio.wait_for(self._batch.done(), limit_s)
+        except asyncio.TimeoutError:
+            return False
+        return True
+
+    def _visit(self, key: Key, depth: int) -> None:
+        if key in self.seen:
+            return
+        if self._left <= 0 or depth >= _MAX_DEPTH:
+            self._cut = True
+            return
+        self.seen.add(key)
+        self._left -= 1
+        thing = self._things.setdefault(key, Thing(key))
+        if thing.knowledge in (UNSURE, STALE) or (self._whole and thing.knowledge == HIDDEN):
+            self._read(thing, depth)
+        else:
+            self._descend(thing, depth)
+
+    def _read(self, thing: Thing, depth: int) -> None:
+        shown, extents = thing.shows, thing.extents
+
+        def on_read(read: Thing) -> None:
+            if read.shows != shown:
+                doubt_below(self._things, read)
+            elif extents is not None and read.extents is not None and read.extents[:2] != extents[:2]:
+                for key in read.children:  # what it holds has moved with it
+                    if key in self._things:
+                        self._things[key].doubt(STALE)
+            self._descend(read, depth)
+
+        Reader(self._batch, thing, self._whole or not depth, on_read).start()
+
+    def _descend(self, thing: Thing, depth: int) -> None:
+        if self._enters(thing, depth):
+            for key in thing.children:
+                self._visit(key, depth + 1)
+
+    def _enters(self, thing: Thing, depth: int) -> bool:
+        return not thing.gone and (self._whole or not depth or thing.shows)
+
+    def assemble(self, roots: Roots) -> pb.Tree:
+        """The nodes that were seen, depth first."""
+        parents: List[int] = []
+        nodes: List[bytes] = []
+        placed: Set[Key] = set()
+
+        def add(key: Key, parent: int, depth: int, program_id: int, cell: Cell) -> None:
+            thing = self._things.get(key)
+            if thing is None or key not in self.seen or key in placed or thing.interfaces is None:
+                return
+            if not self._enters(thing, depth):
+                return
+            placed.add(key)
+            index = len(nodes)
+            parents.append(parent)
+            nodes.append(thing.message(program_id, cell))
+            for child, place in self._cells(thing):
+                add(child, index, depth + 1, program_id, place)
+
+        for key, program_id in roots:
+            add(key, -1, 0, program_id, None)
+        return pb.Tree(parents=parents, nodes=nodes, truncated=self._cut)
+
+    def _cells(self, thing: Thing) -> List[Tuple[Key, Cell]]:
+        """The children, those of tables numbered row by row."""
+        roles = [self._things[key].role if key in self._things else "" for key in thing.children]
+        if "table cell" not in roles:
+            return [(key, None) for key in thing.children]
+        columns = roles.count("table column header") or 1
+        numbers = itertools.count()
+        return [
+            (key, divmod(next(numbers), columns) if role == "table cell" else None)
+            for key, role in zip(thing.children, roles)
+        ]
