@@ -16,7 +16,12 @@ from typing import Dict, Iterator, List, Optional, Tuple
 FOREVER_S = float("inf")
 _MAX_THREADS = 512
 _READ_BYTES = 256
-# x86-64 and aarch64 numbers of the calls in which main loops sleep, and which argument is their time limit.
+# Numbers of the calls in which threads wait for each other; in any other one a disk may be what they wait for.
+_WAITS = {
+    "x86_64": {7, 23, 34, 35, 61, 128, 130, 202, 230, 232, 247, 270, 271, 281, 441, 449},
+    "aarch64": {22, 72, 73, 95, 98, 101, 115, 133, 137, 260, 441, 449},
+}
+# Those in which main loops sleep, and which argument is their time limit.
 _MILLISECONDS = {"x86_64": {7: 2, 232: 3, 281: 3}, "aarch64": {22: 3}}
 _TIMESPECS = {"x86_64": {271: 2, 441: 3}, "aarch64": {73: 2, 441: 3}}
 _MACHINE = os.uname().machine
@@ -41,8 +46,10 @@ class Rest:
         Raises:
             Unknowable: see there.
         """
-        threads = self._threads()
+        threads = list(self._files.values())
         before = [thread.runs() for thread in threads]
+        if self._update():
+            return None
         left = [thread.sleeps_s() for thread in threads]
         if None in left or before != [thread.runs() for thread in threads]:
             return None
@@ -54,17 +61,17 @@ class Rest:
             thread.close()
         self._files.clear()
 
-    def _threads(self) -> List[_Thread]:
-        keys = [(pid, task) for pid in _below(self._self) for task in _tasks(pid)]
+    def _update(self) -> bool:
+        """Look which threads there are; whether they are others than before."""
+        keys = {(pid, task) for pid in _below(self._self) for task in _tasks(pid)}
         if len(keys) > _MAX_THREADS:
             raise Unknowable(f"more than {_MAX_THREADS} threads")
-        wanted = set(keys)
-        for key in [key for key in self._files if key not in wanted]:
+        old = set(self._files)
+        for key in old - keys:
             self._files.pop(key).close()
-        for key in keys:
-            if key not in self._files:
-                self._files[key] = _Thread(*key)
-        return list(self._files.values())
+        for key in keys - old:
+            self._files[key] = _Thread(*key)
+        return keys != old
 
 
 class _Thread:
@@ -73,10 +80,11 @@ class _Thread:
     def __init__(self, pid: int, task: int) -> None:
         self._pid, self._is_main = pid, pid == task
         folder = f"/proc/{pid}/task/{task}"
-        self._syscall = self._schedstat = -1
+        self._syscall = self._schedstat = self._stat = -1
         try:
             self._schedstat = os.open(f"{folder}/schedstat", os.O_RDONLY | os.O_CLOEXEC)
             self._syscall = os.open(f"{folder}/syscall", os.O_RDONLY | os.O_CLOEXEC)
+            self._stat = os.open(f"{folder}/stat", os.O_RDONLY | os.O_CLOEXEC)
         except PermissionError as error:
             self.close()
             raise Unknowable(str(error)) from error
@@ -84,7 +92,7 @@ class _Thread:
             pass  # it ended
 
     def close(self) -> None:
-        for descriptor in (self._syscall, self._schedstat):
+        for descriptor in (self._syscall, self._schedstat, self._stat):
             if descriptor >= 0:
                 os.close(descriptor)
 
@@ -97,15 +105,21 @@ class _Thread:
         fields = _read(self._syscall).split()
         if fields[:1] == [b"running"]:
             return None
+        call = int(fields[0]) if fields else -1
+        if call not in _WAITS.get(_MACHINE, ()) and self._waits_for_more_than_an_event():
+            return None
         if not self._is_main or len(fields) < 7:
             return FOREVER_S
-        call, arguments = int(fields[0]), fields[1:7]
+        arguments = fields[1:7]
         milliseconds = _MILLISECONDS.get(_MACHINE, {}).get(call)
         if milliseconds is not None:
             limit = int(arguments[milliseconds], 16) & 0xFFFFFFFF
             return limit / 1000 if limit < _UNLIMITED_MS else FOREVER_S
         timespec = _TIMESPECS.get(_MACHINE, {}).get(call)
         return self._timespec_s(int(arguments[timespec], 16)) if timespec is not None else FOREVER_S
+
+    def _waits_for_more_than_an_event(self) -> bool:
+        return _read(self._stat).rpartition(b")")[2].split()[:1] in ([b"D"], [b"T"], [b"t"])
 
     def _timespec_s(self, address: int) -> float:
         if not address:
