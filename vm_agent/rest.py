@@ -16,7 +16,7 @@ from typing import Dict, Iterator, List, Optional, Tuple
 FOREVER_S = float("inf")
 _MAX_THREADS = 512
 _READ_BYTES = 256
-# Numbers of the calls in which threads wait for each other; in any other one a disk may be what they wait for.
+# Calls in which threads wait for each other; in any other one a disk may be what they wait for.
 _WAITS = {
     "x86_64": {7, 23, 34, 35, 61, 128, 130, 202, 230, 232, 247, 270, 271, 281, 441, 449},
     "aarch64": {22, 72, 73, 95, 98, 101, 115, 133, 137, 260, 441, 449},
