@@ -261,7 +261,7 @@ class Observation(_message.Message):
     def __init__(self, screenshot: _Optional[_Union[Image, _Mapping]] = ..., tree: _Optional[_Union[Tree, _Mapping]] = ..., pointer: _Optional[_Union[Pointer, _Mapping]] = ..., windows: _Optional[_Iterable[_Union[Window, _Mapping]]] = ..., consistent: bool = ...) -> None: ...
 
 class ObserveRequest(_message.Message):
-    __slots__ = ["fresh_tree", "known_image", "known_tree", "max_nodes", "screenshot", "tree", "tree_ms"]
+    __slots__ = ["fresh_tree", "known_image", "known_tree", "max_nodes", "screenshot", "shared_memory", "tree", "tree_ms"]
     class TreeScope(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = []
     FRESH_TREE_FIELD_NUMBER: _ClassVar[int]
@@ -269,6 +269,7 @@ class ObserveRequest(_message.Message):
     KNOWN_TREE_FIELD_NUMBER: _ClassVar[int]
     MAX_NODES_FIELD_NUMBER: _ClassVar[int]
     SCREENSHOT_FIELD_NUMBER: _ClassVar[int]
+    SHARED_MEMORY_FIELD_NUMBER: _ClassVar[int]
     TREE_ALL: ObserveRequest.TreeScope
     TREE_FIELD_NUMBER: _ClassVar[int]
     TREE_MS_FIELD_NUMBER: _ClassVar[int]
@@ -279,9 +280,10 @@ class ObserveRequest(_message.Message):
     known_tree: int
     max_nodes: int
     screenshot: bool
+    shared_memory: bool
     tree: ObserveRequest.TreeScope
     tree_ms: int
-    def __init__(self, screenshot: bool = ..., tree: _Optional[_Union[ObserveRequest.TreeScope, str]] = ..., max_nodes: _Optional[int] = ..., tree_ms: _Optional[int] = ..., known_image: _Optional[int] = ..., known_tree: _Optional[int] = ..., fresh_tree: bool = ...) -> None: ...
+    def __init__(self, screenshot: bool = ..., tree: _Optional[_Union[ObserveRequest.TreeScope, str]] = ..., max_nodes: _Optional[int] = ..., tree_ms: _Optional[int] = ..., known_image: _Optional[int] = ..., known_tree: _Optional[int] = ..., fresh_tree: bool = ..., shared_memory: bool = ...) -> None: ...
 
 class Phases(_message.Message):
     __slots__ = ["act", "capture", "change", "settle", "tree"]

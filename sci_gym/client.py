@@ -19,7 +19,9 @@ from sci_gym.errors import (
     ProtocolError,
     SciGymError,
 )
+from sci_gym.frames import FrameStore
 from sci_gym.machines.base import Endpoint
+from sci_gym.specs import Frame
 from sci_gym_protos import PROTOCOL_VERSION
 from sci_gym_protos import vm_agent_pb2 as pb
 from sci_gym_protos import vm_agent_pb2_grpc as rpc
@@ -73,10 +75,19 @@ class VMAgentClient:
         self._channel = grpc.insecure_channel(endpoint.address, options=options)
         self._stub = rpc.VmAgentStub(self._channel)
         self._step_ids = itertools.count(1)
+        self._frames = FrameStore(endpoint.frame_memory)
 
     def close(self) -> None:
         """Close the connection; more than once is fine."""
         self._channel.close()
+
+    @property
+    def frame(self) -> Frame:
+        """The screen of the last `step` or `observe` that asked for it, pointer drawn; read-only.
+
+        uint8 `[H, W, 3]`; without pixels before the first.
+        """
+        return self._frames.frame
 
     def hello(self) -> pb.HelloReply:
         """Check token and version, and tell what the daemon is."""
@@ -96,8 +107,9 @@ class VMAgentClient:
         A reply that was lost is asked for again with the same step id, which never acts again.
         """
         request = pb.StepRequest(
-            step_id=next(self._step_ids), input=action, settle=settle, observe=observe, probe=probe
-        )
+            step_id=next(self._step_ids), input=action, settle=settle,
+            observe=self._frames.request(observe), probe=probe,
+        )  # fmt: skip
         timeout_s = self._call_s + (settle.deadline_ms + settle.change_ms) / 1000
         for attempt in range(1, _STEP_TRIES + 1):
             try:
@@ -108,11 +120,13 @@ class VMAgentClient:
                     raise
         if not reply.HasField("observation"):
             raise ProtocolError("daemon", f"lost the observation of step {request.step_id}")
+        self._see(observe, reply.observation)
         return reply
 
     def observe(self, request: pb.ObserveRequest) -> pb.Observation:
         """Observe without acting."""
-        reply: pb.Observation = self.send("Observe", request)
+        reply: pb.Observation = self.send("Observe", self._frames.request(request))
+        self._see(request, reply)
         return reply
 
     def probe(self, request: pb.ProbeRequest) -> pb.ProbeReply:
@@ -243,6 +257,10 @@ class VMAgentClient:
             _translate(name, error)
         except ValueError as error:
             raise DisconnectedError("daemon", f"{name}: the connection is closed") from error
+
+    def _see(self, asked: pb.ObserveRequest, seen: pb.Observation) -> None:
+        if asked.screenshot:
+            self._frames.apply(seen.screenshot, seen.pointer)
 
     def _stream(self, name: str, request: Any, timeout_s: float) -> Iterator[Any]:
         method = getattr(self._stub, name)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-import numpy as np
 from google.protobuf.message import DecodeError
 
 from sci_gym.errors import ProtocolError
@@ -99,37 +98,6 @@ def observe_request() -> pb.ObserveRequest:
     return pb.ObserveRequest(screenshot=True, tree=pb.ObserveRequest.TREE_ALL, max_nodes=_MAX_NODES)
 
 
-def unpack_frame(image: pb.Image, pointer: pb.Pointer) -> Frame:
-    """RGB pixels with the pointer drawn, uint8 `[H, W, 3]`.
-
-    Raises:
-        ProtocolError: the encoding is unknown or the size does not fit.
-    """
-    height, width = image.height_px, image.width_px
-    data = image.tiles[0].data if len(image.tiles) == 1 else b""
-    if image.encoding != pb.Image.ENCODING_RAW or len(data) != height * width * 4:
-        raise ProtocolError(
-            "daemon",
-            f"sent an image of {len(data)} bytes as {width}x{height} pixels of encoding {image.encoding}",
-        )
-    pixels = np.frombuffer(data, np.uint8).reshape(height, width, 4)
-    frame: Frame = np.ascontiguousarray(pixels[:, :, 2::-1])
-    _draw_pointer(frame, pointer)
-    return frame
-
-
-def _draw_pointer(frame: Frame, pointer: pb.Pointer) -> None:
-    """Blend the pointer's picture (premultiplied by alpha) into a frame, in place."""
-    box = unpack_box(pointer.picture)
-    if len(pointer.pixels) != box.width * box.height * 4:
-        raise ProtocolError("daemon", f"sent a pointer of {len(pointer.pixels)} bytes as {box}")
-    picture = np.frombuffer(pointer.pixels, np.uint8).reshape(box.height, box.width, 4)
-    seen = box.clip(frame.shape[1], frame.shape[0])
-    shown = picture[seen.y - box.y :, seen.x - box.x :][: seen.height, : seen.width].astype(np.uint16)
-    under = frame[seen.y : seen.y + seen.height, seen.x : seen.x + seen.width]
-    under[:] = np.minimum(shown[:, :, 2::-1] + under * (255 - shown[:, :, 3:]) // 255, 255)
-
-
 def unpack_tree(tree: pb.Tree, names: Mapping[int, str]) -> A11yTree:
     """The tree; `names` gives the launched programs' names by id.
 
@@ -183,12 +151,17 @@ def unpack_windows(windows: Iterable[pb.Window], names: Mapping[int, str]) -> tu
 
 
 def unpack_observation(
-    observation: pb.Observation, probe: pb.ProbeReply, *, settled: bool, output: str = ""
+    observation: pb.Observation,
+    frame: Frame,
+    probe: pb.ProbeReply,
+    *,
+    settled: bool,
+    output: str = "",
 ) -> Observation:
-    """What the guest showed and said at one moment."""
+    """What the guest showed and said at one moment; `frame` is the client's for that observation."""
     names = {program.id: program.name for program in probe.programs}
     return Observation(
-        screenshot=unpack_frame(observation.screenshot, observation.pointer),
+        screenshot=frame,
         tree=unpack_tree(observation.tree, names),
         cursor=(observation.pointer.position.x_px, observation.pointer.position.y_px),
         windows=unpack_windows(observation.windows, names),

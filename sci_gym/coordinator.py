@@ -167,7 +167,7 @@ class Coordinator:
             "step", lambda: self._connected.step(request, settle, codec.observe_request(), probe)
         )
         observation = codec.unpack_observation(
-            reply.observation, reply.probe, settled=reply.settled, output=output
+            reply.observation, self._connected.frame, reply.probe, settled=reply.settled, output=output
         )
         self.counters["steps"] += 1
         self.counters["unsettled"] += not reply.settled

@@ -27,7 +27,6 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-from sci_gym import codec
 from sci_gym.app import App
 from sci_gym.client import VMAgentClient
 from sci_gym.errors import ActionError, ConfigurationError, ProtocolError, SciGymError
@@ -146,9 +145,8 @@ class MachineSuite:
         """Screen and screenshot agree with the machine's spec."""
         size = (machine.spec.width, machine.spec.height)
         assert client.screen_size() == size, "the screen has the size of the spec"
-        seen = client.observe(pb.ObserveRequest(screenshot=True))
-        frame = codec.unpack_frame(seen.screenshot, seen.pointer)
-        assert frame.shape == (size[1], size[0], 3), "a screenshot covers the screen"
+        client.observe(pb.ObserveRequest(screenshot=True))
+        assert client.frame.shape == (size[1], size[0], 3), "a screenshot covers the screen"
 
     @pytest.mark.parametrize("token", ["", "wrong" * 10])
     def test_a_call_without_the_token_is_refused(self, endpoint: Endpoint, token: str) -> None:

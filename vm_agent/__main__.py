@@ -33,6 +33,9 @@ def parse_arguments(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--token-file", type=Path, help="read the token from this file and remove it")
     parser.add_argument("--max-memory", type=int, default=4 * 2**30, help="bytes, of all programs together")
     parser.add_argument("--max-processes", type=int, default=768, help="of one program, threads included")
+    parser.add_argument(
+        "--frame-fd", type=int, help="descriptor of memory for frames, which the host maps too"
+    )
     parser.add_argument("--version", action="version", version=__version__)
     return parser.parse_args(arguments)
 
@@ -46,7 +49,9 @@ async def serve(options: argparse.Namespace, token: str) -> None:
     if options.token_file is None:
         await _stop_with_stdin(stopped)
     width, height = (int(part) for part in options.size.split("x"))
-    desktop = Desktop(options.root, width, height, options.max_processes)
+    if options.frame_fd is not None:
+        os.set_inheritable(options.frame_fd, False)  # nothing that the daemon starts may map it
+    desktop = Desktop(options.root, width, height, options.max_processes, options.frame_fd)
     await desktop.start()
     guard = asyncio.create_task(MemoryGuard(desktop.programs, options.max_memory).watch())
     server = make_server(options.listen, token, Service(desktop, stopped))

@@ -1,7 +1,7 @@
-"""Screenshots through MIT-SHM 1.2, into memory that only the X server and this process can map.
+"""The screen's pixels, copied by the X server into memory that is shared by descriptor (MIT-SHM 1.2).
 
-A System V segment could be attached by any program of the same user; here the X server makes the segment
-and passes its descriptor, so a program in the desktop can neither read nor alter a screenshot.
+A System V segment could be attached by any program of the same user; this memory is mapped only by whoever
+was given its descriptor: the X server, this process and, where it made the memory, the host.
 """
 
 from __future__ import annotations
@@ -10,11 +10,14 @@ import ctypes
 import ctypes.util
 import mmap
 import os
-from typing import Any
+import struct
+from typing import Any, Optional, Sequence
 
+from sci_gym_vm_agent.damage import Rectangle
 from sci_gym_vm_agent.errors import PartUnavailable
 
 BYTES_PER_PIXEL = 4
+_STAMP = struct.Struct("<Q")
 _Z_PIXMAP = 2
 _ALL_PLANES = 0xFFFFFFFF
 
@@ -33,51 +36,69 @@ def _library(name: str, package: str) -> Any:
 class Capture:
     """One connection that copies the root window. Not thread-safe: all calls come from one thread."""
 
-    def __init__(self, display: str, root: int, width: int, height: int) -> None:
-        """Connect, and share a segment of one frame with the X server."""
+    def __init__(self, display: str, root: int, width: int, height: int, frame_fd: Optional[int]) -> None:
+        """Connect, and share a frame's memory with the X server: the host's, or without one our own."""
         self._xcb, self._shm = _library("xcb", "libxcb1"), _library("xcb-shm", "libxcb-shm0")
         self._libc = ctypes.CDLL(None)
         self._declare()
-        self._root, self._width, self._height = root, width, height
+        self._root = root
         self._connection = self._xcb.xcb_connect(display.encode(), None)
         if self._xcb.xcb_connection_has_error(self._connection):
             raise PartUnavailable("display", f"cannot connect to {display}")
         self._segment = self._xcb.xcb_generate_id(self._connection)
-        self._frame = self._share(width * height * BYTES_PER_PIXEL)
+        self._stamp_offset = width * height * BYTES_PER_PIXEL
+        self._memory = self._share(frame_fd, self._stamp_offset + _STAMP.size)
 
-    def grab(self) -> bytes:
-        """Copy the screen as it is now: BGRX, rows from the top.
+    def copy(self, rectangles: Sequence[Rectangle], generation: int) -> list[memoryview]:
+        """Copy parts of the screen as it is now, one after another from the memory's start.
+
+        Args:
+            rectangles: within the screen, and together no larger than it.
+            generation: what the memory's stamp says from then on.
+
+        Returns:
+            The parts' pixels, BGRX, valid until the next call.
 
         Raises:
             PartUnavailable: the X server is gone.
         """
-        cookie = self._shm.xcb_shm_get_image(
-            self._connection,
-            self._root,
-            0,
-            0,
-            self._width,
-            self._height,
-            _ALL_PLANES,
-            _Z_PIXMAP,
-            self._segment,
-            0,
-        )
-        reply = self._shm.xcb_shm_get_image_reply(self._connection, cookie, None)
-        if not reply:
+        _STAMP.pack_into(self._memory, self._stamp_offset, 0)
+        offset, cookies, parts = 0, [], []
+        for x, y, width, height in rectangles:
+            cookies.append(
+                self._shm.xcb_shm_get_image(
+                    self._connection, self._root, x, y, width, height,
+                    _ALL_PLANES, _Z_PIXMAP, self._segment, offset,
+                )
+            )  # fmt: skip
+            size = width * height * BYTES_PER_PIXEL
+            parts.append(memoryview(self._memory)[offset : offset + size])
+            offset += size
+        if not all([self._done(cookie) for cookie in cookies]):  # a list: every reply is to be taken
             raise PartUnavailable("display", "the X server did not give its screen")
-        self._libc.free(reply)
-        return bytes(self._frame)
+        _STAMP.pack_into(self._memory, self._stamp_offset, generation)
+        return parts
 
-    def _share(self, size: int) -> mmap.mmap:
-        cookie = self._shm.xcb_shm_create_segment(self._connection, self._segment, size, 0)
-        reply = self._shm.xcb_shm_create_segment_reply(self._connection, cookie, None)
-        if not reply:
-            raise PartUnavailable("display", "the X server has no MIT-SHM 1.2")
-        descriptor = self._shm.xcb_shm_create_segment_reply_fds(self._connection, reply)[0]
+    def _done(self, cookie: _Cookie) -> bool:
+        reply = self._shm.xcb_shm_get_image_reply(self._connection, cookie, None)
         self._libc.free(reply)
+        return bool(reply)
+
+    def _share(self, frame_fd: Optional[int], size: int) -> mmap.mmap:
+        descriptor = frame_fd
+        if descriptor is None:
+            descriptor = os.memfd_create("sci-gym-frame")
+            os.ftruncate(descriptor, size)
         try:
-            return mmap.mmap(descriptor, size, prot=mmap.PROT_READ)
+            # The call takes a descriptor and closes it.
+            cookie = self._shm.xcb_shm_attach_fd_checked(
+                self._connection, self._segment, os.dup(descriptor), False
+            )
+            error = self._xcb.xcb_request_check(self._connection, cookie)
+            self._libc.free(error)
+            if error:
+                raise PartUnavailable("display", "the X server has no MIT-SHM 1.2")
+            return mmap.mmap(descriptor, size)
         finally:
             os.close(descriptor)
 
@@ -87,9 +108,8 @@ class Capture:
             (self._xcb, "xcb_connect", pointer, [ctypes.c_char_p, pointer]),
             (self._xcb, "xcb_connection_has_error", ctypes.c_int, [pointer]),
             (self._xcb, "xcb_generate_id", u32, [pointer]),
-            (self._shm, "xcb_shm_create_segment", _Cookie, [pointer, u32, u32, u8]),
-            (self._shm, "xcb_shm_create_segment_reply", pointer, [pointer, _Cookie, pointer]),
-            (self._shm, "xcb_shm_create_segment_reply_fds", ctypes.POINTER(ctypes.c_int), [pointer, pointer]),
+            (self._xcb, "xcb_request_check", pointer, [pointer, _Cookie]),
+            (self._shm, "xcb_shm_attach_fd_checked", _Cookie, [pointer, u32, ctypes.c_int32, u8]),
             (
                 self._shm,
                 "xcb_shm_get_image",

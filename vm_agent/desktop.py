@@ -8,7 +8,6 @@ twice, and half the time fails to register, when it meets org.a11y.Bus on the se
 from __future__ import annotations
 
 import asyncio
-import itertools
 import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -18,7 +17,6 @@ from Xlib import error as xerror
 
 from sci_gym_protos import vm_agent_pb2 as pb
 from sci_gym_vm_agent.accessibility import Accessibility
-from sci_gym_vm_agent.capture import Capture
 from sci_gym_vm_agent.cells import RUNTIME, Cell, CellPlan, start_cell
 from sci_gym_vm_agent.clipboard import Clipboard
 from sci_gym_vm_agent.damage import DamageLog, Rectangle
@@ -26,6 +24,7 @@ from sci_gym_vm_agent.display import Display
 from sci_gym_vm_agent.errors import PartUnavailable
 from sci_gym_vm_agent.programs import Programs
 from sci_gym_vm_agent.rest import Rest
+from sci_gym_vm_agent.screen import Screen
 from sci_gym_vm_agent.settle import Activity, DamageWatch, cells
 
 T = TypeVar("T")
@@ -80,19 +79,28 @@ _SETTINGS = {
 class Desktop:
     """The desktop's parts, and the thread that talks to its X server."""
 
-    def __init__(self, root: Path, width: int, height: int, max_processes: int) -> None:
-        """Plan a desktop whose files live below `root`; `start` brings it up."""
+    def __init__(
+        self, root: Path, width: int, height: int, max_processes: int, frame_fd: Optional[int] = None
+    ) -> None:
+        """Plan a desktop whose files live below `root`; `start` brings it up.
+
+        Args:
+            root: folder of all its files.
+            width: of the screen, in pixels.
+            height: of the screen, in pixels.
+            max_processes: of each cell, threads included.
+            frame_fd: memory for frames that the host maps as well; it is closed once it is mapped.
+        """
         self._root, self._size = root, (width, height)
         self.home, self._tmp = root / "home", root / "tmp"
         self._preloads = root / "preloads"
-        self._max_processes = max_processes
+        self._max_processes, self._frame_fd = max_processes, frame_fd
         self.activity = Activity()
         self._processes: dict[str, asyncio.subprocess.Process] = {}
         self._window_manager: Optional[Cell] = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="display")
         self.rest = Rest()
         self.display_lost = False
-        self._generations = itertools.count(1)
 
     async def start(self) -> None:
         """Bring every part up; each is waited for by its own sign of readiness."""
@@ -102,8 +110,8 @@ class Desktop:
         session = await self._start_bus("session bus", "bus")
         at_spi = await self._start_bus("accessibility bus", "at-spi")
         self.display: Display = await self.call(Display, self.name)
-        self._capture: Capture = await self.call(
-            Capture, self.name, self.display.root.id, self.display.width, self.display.height
+        self._screen: Screen = await self.call(
+            Screen, self.name, self.display.root.id, self.display.width, self.display.height, self._frame_fd
         )
         await self.call(self.display.set_root_text, "AT_SPI_BUS", at_spi)
         self.clipboard = Clipboard(self.name)
@@ -144,20 +152,11 @@ class Desktop:
         except (xerror.ConnectionClosedError, OSError) as error:
             raise PartUnavailable("display", f"the X server is gone: {error}") from error
 
-    def grab(self, request: pb.ObserveRequest) -> tuple[pb.Image, pb.Pointer]:
-        """Copy the screen, if it is asked for, and the pointer's picture; call it through `call`."""
-        image = pb.Image()
+    def grab(self, request: pb.ObserveRequest, reply: pb.Observation) -> None:
+        """Put the screen, if it is asked for, and the pointer into `reply`; call it through `call`."""
         if request.screenshot:
-            size = pb.Rect(width_px=self.display.width, height_px=self.display.height)
-            tile = pb.Tile(place=size, data=self._capture.grab())
-            image = pb.Image(
-                encoding=pb.Image.ENCODING_RAW,
-                width_px=size.width_px,
-                height_px=size.height_px,
-                generation=next(self._generations),
-                tiles=[tile],
-            )
-        return image, self.display.pointer()
+            self._screen.draw(reply.screenshot, request)
+        reply.pointer.CopyFrom(self.display.pointer())
 
     def health(self) -> list[tuple[str, bool, str]]:
         """Each part by name, whether it lives, and what is wrong with it."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import array
 from typing import Any, Callable
 
 from Xlib import X, Xatom
@@ -14,6 +13,7 @@ from Xlib.protocol import event as xevent
 from sci_gym_protos import vm_agent_pb2 as pb
 from sci_gym_vm_agent.errors import InvalidArgument, NotFound
 from sci_gym_vm_agent.keyboard import Keyboard, keysym_named, keysym_of
+from sci_gym_vm_agent.xfixes import cursor_image
 
 MAX_TEXT_CHARS = 65_536
 MAX_SCROLL_CLICKS = 100
@@ -74,7 +74,7 @@ class Display:
 
     def pointer(self) -> pb.Pointer:
         """Return where the pointer is, and its picture (XFixes)."""
-        cursor = self._display.xfixes_get_cursor_image(self.root)
+        cursor = cursor_image(self._display)
         return pb.Pointer(
             position=pb.Point(x_px=cursor.x, y_px=cursor.y),
             picture=pb.Rect(
@@ -83,7 +83,7 @@ class Display:
                 width_px=cursor.width,
                 height_px=cursor.height,
             ),
-            pixels=array.array("I", [pixel & 0xFFFFFFFF for pixel in cursor.cursor_image]).tobytes(),
+            pixels=cursor.pixels,
         )
 
     def set_root_text(self, atom: str, text: str) -> None:

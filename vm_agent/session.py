@@ -129,15 +129,13 @@ class Session:
         reply, phases = pb.Observation(), pb.Phases()
         walk = asyncio.ensure_future(self._walk(request))
         try:
-            picture, pointer = await desktop.call(desktop.grab, request)
+            await desktop.call(desktop.grab, request, reply)
             reply.windows.extend(await self.windows())
             phases.capture = 1000 * (clock() - start_s)
             tree = await walk
             phases.tree = 1000 * (clock() - start_s)
         finally:
             walk.cancel()
-        reply.screenshot.CopyFrom(picture)
-        reply.pointer.CopyFrom(pointer)
         if tree is not None:
             reply.tree.CopyFrom(tree)
         reply.consistent = desktop.activity.news == before

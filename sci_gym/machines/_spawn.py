@@ -17,8 +17,8 @@ _lock = threading.Lock()
 _threads: dict[int, ThreadPoolExecutor] = {}
 
 
-def spawn(command: Sequence[str], log: IO[bytes]) -> subprocess.Popen[bytes]:
-    """Start a command with pipes on stdin and stdout and its stderr in `log`."""
+def spawn(command: Sequence[str], log: IO[bytes], descriptors: Sequence[int]) -> subprocess.Popen[bytes]:
+    """Start a command with pipes on stdin and stdout, stderr in `log`, and descriptors to inherit."""
 
     def start() -> subprocess.Popen[bytes]:
         return subprocess.Popen(
@@ -26,6 +26,7 @@ def spawn(command: Sequence[str], log: IO[bytes]) -> subprocess.Popen[bytes]:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=log,
+            pass_fds=descriptors,
             start_new_session=True,  # a Ctrl-C is for this process alone, which then cleans up
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import mmap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -37,10 +38,13 @@ class Endpoint:
     Attributes:
         address: gRPC target, such as "unix:/run/.../agent.sock" or "127.0.0.1:50051".
         token: the secret of every call.
+        frame_memory: what this process and the daemon both map, `frames.memory_bytes` large; None where they
+            run on different machines.
     """
 
     address: str
     token: str
+    frame_memory: mmap.mmap | None = None
 
     def __repr__(self) -> str:
         """Leave the token out, so that no log holds it."""

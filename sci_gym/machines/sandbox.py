@@ -8,6 +8,7 @@ few files of /etc. Works for root, which first becomes an ordinary user, and for
 from __future__ import annotations
 
 import contextlib
+import mmap
 import os
 import secrets
 import selectors
@@ -23,7 +24,9 @@ from typing import IO
 
 from sci_gym.app import Requirement
 from sci_gym.errors import LaunchError, MissingDependencyError
+from sci_gym.frames import memory_bytes
 from sci_gym.machines._claims import claim, remove_orphans
+from sci_gym.machines._shared import share_memory
 from sci_gym.machines._spawn import spawn
 from sci_gym.machines.base import Endpoint, Machine, MachineSpec
 
@@ -43,7 +46,7 @@ _ETC = (
 _VAR = ("/var/cache/fontconfig", "/var/lib/texmf", "/var/lib/dbus")
 _CODE = "/opt/sci-gym"
 _SOCKETS = "/run/sci-gym"
-_DAEMON_IMPORTS = ("grpc", "google", "dbus_fast", "Xlib")
+_DAEMON_IMPORTS = ("grpc", "google", "dbus_fast", "lz4", "Xlib")
 _UNPRIVILEGED_UID = 65534
 _STOP_S = 5.0
 _PREFIX = "sci-gym-"
@@ -60,6 +63,7 @@ class SandboxMachine(Machine):
         self._process: subprocess.Popen[bytes] | None = None
         self._folder: Path | None = None
         self._claim: IO[str] | None = None
+        self._frame_memory: mmap.mmap | None = None
 
     @classmethod
     def missing(cls) -> dict[str, str]:
@@ -80,15 +84,16 @@ class SandboxMachine(Machine):
         self._folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
         self._claim = claim(self._folder)
         _prepare(self._folder)
+        descriptor, self._frame_memory = share_memory(memory_bytes(self.spec.width, self.spec.height))
         log = (self._folder / "daemon.log").open("wb")
-        with log:
-            self._process = spawn(_command(self._folder, self.spec), log)
+        with log, os.fdopen(descriptor):
+            self._process = spawn(_command(self._folder, self.spec, descriptor), log, [descriptor])
         try:
             self._hand_over(token)
         except BaseException:
             self.stop()
             raise
-        return Endpoint(f"unix:{self._folder / 'run' / 'agent.sock'}", token)
+        return Endpoint(f"unix:{self._folder / 'run' / 'agent.sock'}", token, self._frame_memory)
 
     def restore(self) -> Endpoint:
         """A fresh sandbox is as cheap as bringing an old one back."""
@@ -104,6 +109,10 @@ class SandboxMachine(Machine):
                         stream.close()
             process.kill()  # all else in the sandbox dies with bwrap's first process
             process.wait(_STOP_S)
+        if self._frame_memory is not None:
+            with contextlib.suppress(BufferError):  # a traceback that someone keeps may still look into it
+                self._frame_memory.close()
+            self._frame_memory = None
         folder, self._folder = self._folder, None
         if folder is not None and self._claim is not None:
             shutil.rmtree(folder, ignore_errors=True)
@@ -159,7 +168,7 @@ def _prepare(folder: Path) -> None:
         os.chown(folder / "run", _UNPRIVILEGED_UID, _UNPRIVILEGED_UID)
 
 
-def _command(folder: Path, spec: MachineSpec) -> list[str]:
+def _command(folder: Path, spec: MachineSpec, frame_fd: int) -> list[str]:
     """The command line of the whole sandbox."""
     packages = {name: _package_folder(name) for name in ("sci_gym_protos", "sci_gym_vm_agent")}
     env = {
@@ -182,7 +191,7 @@ def _command(folder: Path, spec: MachineSpec) -> list[str]:
         line += ["--setenv", name, value]
     line += ["--", sys.executable, "-s", "-m", "sci_gym_vm_agent", "--listen", f"unix:{_SOCKETS}/agent.sock"]
     line += ["--size", f"{spec.width}x{spec.height}", "--max-memory", str(spec.memory_bytes)]
-    return [*line, "--max-processes", str(spec.processes)]
+    return [*line, "--max-processes", str(spec.processes), "--frame-fd", str(frame_fd)]
 
 
 def _system(folder: Path) -> list[str]:

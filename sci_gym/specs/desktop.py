@@ -207,7 +207,7 @@ class Observation:
     """What the guest showed at one moment.
 
     Attributes:
-        screenshot: RGB pixels with the pointer drawn, uint8 `[H, W, 3]`.
+        screenshot: RGB pixels with the pointer drawn, uint8 `[H, W, 3]`, read-only.
         tree: every accessible object, hidden widgets included; `tree.showing` is what is on screen.
         cursor: the pointer as (x, y) in pixels.
         windows: top-level windows, bottom to top.
