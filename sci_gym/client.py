@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 import grpc
 
+from sci_gym.bounds import MAX_WINDOWS, at_most, clean_error, counted
 from sci_gym.errors import (
     ActionError,
     ConfigurationError,
@@ -28,6 +29,9 @@ MAX_MESSAGE_BYTES = 64 * 2**20
 _CHUNK_BYTES = 2**20
 _PART = "sci-gym-part"
 _STEP_TRIES = 2
+_ASKING = frozenset(
+    {"PutFile", "GetFile", "SetClipboard", "Launch", "Close", "ActivateWindow", "CloseWindow"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +75,7 @@ class VMAgentClient:
             ("grpc.default_authority", "localhost"),
         ]
         self._channel = grpc.insecure_channel(endpoint.address, options=options)
-        self._stub = rpc.VmAgentStub(self._channel)
+        self._stub = rpc.VmAgentStub(_CountedChannel(self._channel))
         self._step_ids = itertools.count(1)
 
     def close(self) -> None:
@@ -136,6 +140,7 @@ class VMAgentClient:
         for chunk in self._stream("Exec", request, timeout_s + self._call_s):
             out += chunk.stdout
             err += chunk.stderr
+            at_most("bytes of output", len(out) + len(err), max_output_bytes)
             if chunk.HasField("result"):
                 result = chunk.result
         return ExecResult(
@@ -155,7 +160,11 @@ class VMAgentClient:
     def get_file(self, path: str, max_bytes: int = 2**28) -> bytes:
         """Read a file below the guest's home; ConfigurationError when there is none or it is larger."""
         request = pb.GetFileRequest(path=path, max_bytes=max_bytes)
-        return b"".join(chunk.data for chunk in self._stream("GetFile", request, self._call_s))
+        data = bytearray()
+        for chunk in self._stream("GetFile", request, self._call_s):
+            data += chunk.data
+            at_most("bytes of a file", len(data), max_bytes)
+        return bytes(data)
 
     def launch(
         self,
@@ -197,7 +206,9 @@ class VMAgentClient:
 
     def windows(self) -> list[pb.Window]:
         """The top-level windows, bottom to top."""
-        return list(self.send("ListWindows", pb.ListWindowsRequest()).windows)
+        windows = self.send("ListWindows", pb.ListWindowsRequest()).windows
+        at_most("windows", len(windows), MAX_WINDOWS)
+        return list(windows)
 
     def activate_window(self, window_id: int) -> None:
         """Raise and focus a window."""
@@ -228,7 +239,10 @@ class VMAgentClient:
     def health(self) -> dict[str, str]:
         """What is wrong with each part of the desktop, "" for nothing."""
         parts = self.send("Health", pb.HealthRequest()).parts
-        return {part.name: "" if part.healthy else (part.detail or "does not run") for part in parts}
+        return {
+            clean_error(part.name): "" if part.healthy else clean_error(part.detail) or "does not run"
+            for part in parts
+        }
 
     def shutdown(self) -> None:
         """End every program and the daemon."""
@@ -245,16 +259,31 @@ class VMAgentClient:
             raise DisconnectedError("daemon", f"{name}: the connection is closed") from error
 
     def _stream(self, name: str, request: Any, timeout_s: float) -> Iterator[Any]:
-        method = getattr(self._stub, name)
+        replies = getattr(self._stub, name)(request, timeout=timeout_s, metadata=self._metadata)
         try:
-            yield from method(request, timeout=timeout_s, metadata=self._metadata)
+            yield from replies
         except grpc.RpcError as error:
             _translate(name, error)
+        finally:
+            replies.cancel()
+
+
+class _CountedChannel:
+    """A channel whose replies are counted before they are parsed, as `bounds` tells."""
+
+    def __init__(self, channel: grpc.Channel) -> None:
+        self._channel = channel
+
+    def __getattr__(self, kind: str) -> Any:
+        make = getattr(self._channel, kind)
+        return lambda *names, response_deserializer, **options: make(
+            *names, response_deserializer=counted(response_deserializer), **options
+        )
 
 
 def _translate(name: str, error: grpc.RpcError) -> NoReturn:
     """Raise the sci_gym error that a gRPC error stands for."""
-    code, details = error.code(), error.details() or ""
+    code, details = error.code(), clean_error(error.details() or "")
     metadata = {key: value for key, value in error.trailing_metadata() or ()}
     part = metadata.get(_PART)
     translated: SciGymError
@@ -268,7 +297,7 @@ def _translate(name: str, error: grpc.RpcError) -> NoReturn:
         translated = ProtocolError("daemon", f"{name}: {details}")
     elif code is grpc.StatusCode.INVALID_ARGUMENT:
         translated = ActionError(details) if name == "Step" else ConfigurationError(f"{name}: {details}")
-    elif code in (grpc.StatusCode.NOT_FOUND, grpc.StatusCode.RESOURCE_EXHAUSTED):
+    elif name in _ASKING and code in (grpc.StatusCode.NOT_FOUND, grpc.StatusCode.RESOURCE_EXHAUSTED):
         translated = ConfigurationError(f"{name}: {details}")
     else:
         translated = ProtocolError("daemon", f"{name} failed with {code.name}: {details}")

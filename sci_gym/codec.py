@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Collection, Iterable, Mapping
 
 import numpy as np
 from google.protobuf.message import DecodeError
 
+from sci_gym.bounds import (
+    MAX_NODES,
+    MAX_PROGRAMS,
+    MAX_STATE_LINES,
+    MAX_TEXT_CHARS,
+    MAX_TREE_CHARS,
+    MAX_WINDOWS,
+    at_most,
+    clean,
+)
 from sci_gym.errors import ProtocolError
 from sci_gym.specs import (
     A11yNode,
@@ -36,7 +47,6 @@ _KEYSYMS = {
     "printscreen": "Print", "pause": "Pause", "capslock": "Caps_Lock", "numlock": "Num_Lock",
     "ctrl": "Control_L", "alt": "Alt_L", "shift": "Shift_L", "super": "Super_L",
 }  # fmt: skip
-_MAX_NODES = 20_000
 
 
 def pack_input(action: Action, cursor: tuple[int, int], width: int, height: int) -> pb.Input:
@@ -96,7 +106,7 @@ def _keysym(key: str) -> str:
 
 def observe_request() -> pb.ObserveRequest:
     """A request for everything: pixels, and the tree with hidden widgets, which state is read from."""
-    return pb.ObserveRequest(screenshot=True, tree=pb.ObserveRequest.TREE_ALL, max_nodes=_MAX_NODES)
+    return pb.ObserveRequest(screenshot=True, tree=pb.ObserveRequest.TREE_ALL, max_nodes=MAX_NODES)
 
 
 def unpack_frame(image: pb.Image, pointer: pb.Pointer) -> Frame:
@@ -134,8 +144,10 @@ def unpack_tree(tree: pb.Tree, names: Mapping[int, str]) -> A11yTree:
     """The tree; `names` gives the launched programs' names by id.
 
     Raises:
-        ProtocolError: a node stands before its parent, or is no node.
+        ProtocolError: a node stands before its parent, is no node, or there are too many or too long ones.
     """
+    at_most("nodes", len(tree.nodes), MAX_NODES)
+    at_most("bytes of nodes", sum(map(len, tree.nodes)), MAX_TREE_CHARS)
     if len(tree.parents) != len(tree.nodes):
         raise ProtocolError("daemon", f"sent {len(tree.nodes)} nodes with {len(tree.parents)} parents")
     nodes = []
@@ -151,9 +163,12 @@ def _unpack_node(index: int, parent: int, data: bytes, names: Mapping[int, str])
         node = pb.Node.FromString(data)
     except DecodeError as error:
         raise ProtocolError("daemon", f"sent a tree whose node {index} is none: {error}") from error
+    texts = (node.role, node.name, node.text, node.description)
+    if len(data) > MAX_TEXT_CHARS:
+        at_most(f"characters in node {index}", max(map(len, texts)), MAX_TEXT_CHARS)
     return A11yNode(
-        index, parent, node.role, node.name, node.text, node.description,
-        node.value if node.has_value else None,
+        index, parent, *map(clean, texts),
+        node.value if node.has_value and math.isfinite(node.value) else None,
         node.states,
         unpack_box(node.extents) if node.HasField("extents") else None,
         names.get(node.program_id, ""),
@@ -167,17 +182,41 @@ def unpack_box(rect: pb.Rect) -> Box:
 
 
 def unpack_program(program: pb.Program) -> Program:
-    """A launched program."""
+    """A launched program.
+
+    Raises:
+        ProtocolError: it has reported more or longer lines than it may.
+    """
+    at_most("state lines", len(program.state), MAX_STATE_LINES)
+    at_most("characters in a state line", _longest(program.state), MAX_TEXT_CHARS)
+    at_most("characters of a program", _longest((program.name, program.stderr_tail)), MAX_TEXT_CHARS)
     return Program(
-        program.id, program.name, program.running, program.exit_code, program.launches,
-        tuple(program.state), program.stderr_tail,
+        program.id, clean(program.name), program.running, program.exit_code, program.launches,
+        tuple(program.state), clean(program.stderr_tail),
     )  # fmt: skip
 
 
-def unpack_windows(windows: Iterable[pb.Window], names: Mapping[int, str]) -> tuple[Window, ...]:
-    """Top-level windows, bottom to top."""
+def unpack_programs(programs: Collection[pb.Program]) -> tuple[Program, ...]:
+    """The launched programs.
+
+    Raises:
+        ProtocolError: there are too many, or two with the same id.
+    """
+    at_most("programs", len(programs), MAX_PROGRAMS)
+    at_most("programs of one id", len(programs) - len({one.id for one in programs}) + 1, 1)
+    return tuple(unpack_program(one) for one in programs)
+
+
+def unpack_windows(windows: Collection[pb.Window], names: Mapping[int, str]) -> tuple[Window, ...]:
+    """Top-level windows, bottom to top.
+
+    Raises:
+        ProtocolError: there are too many, or a title is too long.
+    """
+    at_most("windows", len(windows), MAX_WINDOWS)
+    at_most("characters in a title", _longest(one.title for one in windows), MAX_TEXT_CHARS)
     return tuple(
-        Window(one.id, one.title, unpack_box(one.extents), one.active, names.get(one.program_id, ""))
+        Window(one.id, clean(one.title), unpack_box(one.extents), one.active, names.get(one.program_id, ""))
         for one in windows
     )
 
@@ -186,15 +225,20 @@ def unpack_observation(
     observation: pb.Observation, probe: pb.ProbeReply, *, settled: bool, output: str = ""
 ) -> Observation:
     """What the guest showed and said at one moment."""
-    names = {program.id: program.name for program in probe.programs}
+    programs = unpack_programs(probe.programs)
+    names = {program.id: program.name for program in programs}
     return Observation(
         screenshot=unpack_frame(observation.screenshot, observation.pointer),
         tree=unpack_tree(observation.tree, names),
         cursor=(observation.pointer.position.x_px, observation.pointer.position.y_px),
         windows=unpack_windows(observation.windows, names),
-        programs=tuple(unpack_program(program) for program in probe.programs),
+        programs=programs,
         files={one.path: (one.data if one.exists else None) for one in probe.files},
         settled=settled,
         consistent=observation.consistent,
         output=output,
     )
+
+
+def _longest(texts: Iterable[str]) -> int:
+    return max(map(len, texts), default=0)

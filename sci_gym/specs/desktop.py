@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -110,6 +110,7 @@ class A11yTree:
 
     nodes: tuple[A11yNode, ...] = ()
     truncated: bool = False
+    _children: dict[int, list[A11yNode]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __iter__(self) -> Iterator[A11yNode]:
         """Walk the nodes, parents before children."""
@@ -121,7 +122,10 @@ class A11yTree:
 
     def children(self, node: A11yNode) -> list[A11yNode]:
         """The node's direct children, in order."""
-        return [other for other in self.descendants(node) if other.parent == node.index]
+        if not self._children:
+            for other in self.nodes:
+                self._children.setdefault(other.parent, []).append(other)
+        return list(self._children.get(node.index, ()))
 
     def descendants(self, node: A11yNode) -> list[A11yNode]:
         """Every node below a node, in depth-first order."""
