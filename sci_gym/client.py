@@ -136,13 +136,15 @@ class VMAgentClient:
         request = pb.ExecRequest(
             argv=argv, stdin=stdin, timeout_ms=round(timeout_s * 1000), max_output_bytes=max_output_bytes
         )
-        out, err, result = bytearray(), bytearray(), pb.ExecResult()
+        out, err, result = bytearray(), bytearray(), None
         for chunk in self._stream("Exec", request, timeout_s + self._call_s):
             out += chunk.stdout
             err += chunk.stderr
             at_most("bytes of output", len(out) + len(err), max_output_bytes)
             if chunk.HasField("result"):
                 result = chunk.result
+        if result is None:
+            raise ProtocolError("daemon", "Exec ended without a result")
         return ExecResult(
             out.decode("utf-8", "replace"), err.decode("utf-8", "replace"),
             result.exit_code, result.timed_out, result.truncated,

@@ -15,7 +15,7 @@ STYLES_3D = ("Dots", "Lines", "Solid")
 MODES = ("Calculate", "Evaluate")
 SIDES = ("left", "top", "width", "height")
 MAX_SIDE = sys.float_info.max
-MAX_LISTED = 200
+MAX_LISTED = 50
 """Plots, and variables, that count; more than a person would make, and few enough to compare."""
 NO_ENTRY = "<b>Name</b>"
 """What the dictionary's label for a name is called while it is empty: after the label beside it."""
