@@ -155,6 +155,7 @@ async def start_cell(
         process = await asyncio.create_subprocess_exec(
             *plan.argv(command, env, info_write),
             stdin=stdin, stdout=stdout, stderr=stderr, pass_fds=(*pass_fds, info_write),
+            env={"PATH": os.environ.get("PATH", os.defpath)},  # the cell can read that of its init
         )  # fmt: skip
     except OSError as error:
         os.close(info_read)

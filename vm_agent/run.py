@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import AsyncGenerator, Callable
+from typing import AsyncGenerator, Callable, Optional
 
 from sci_gym_protos import vm_agent_pb2 as pb
 from sci_gym_vm_agent.cells import Cell, CellPlan, check_command, exit_code, start_cell
@@ -44,7 +44,8 @@ async def execute(plan: CellPlan, request: pb.ExecRequest) -> AsyncGenerator[pb.
                 yield chunk
     finally:
         feeding.cancel()
-        await cell.end(0)
+        await asyncio.gather(feeding, return_exceptions=True)
+        await asyncio.gather(cell.end(0), *map(_drain, (cell.process.stdout, cell.process.stderr)))
     code = exit_code(cell.process.returncode or 0)
     yield pb.ExecChunk(result=pb.ExecResult(exit_code=code, timed_out=timed_out, truncated=truncated))
 
@@ -62,6 +63,12 @@ async def _feed(cell: Cell, stdin: bytes, parts: "asyncio.Queue[pb.ExecChunk]") 
     )
     await process.wait()
     await parts.put(pb.ExecChunk(result=pb.ExecResult()))
+
+
+async def _drain(stream: Optional[asyncio.StreamReader]) -> None:
+    """Read to the end: asyncio takes no process for ended while output of it is unread."""
+    while stream is not None and await stream.read(_CHUNK_BYTES):
+        pass
 
 
 async def _copy(
