@@ -22,6 +22,7 @@ from rich.table import Table
 import sci_gym
 from sci_gym import doctor as examination
 from sci_gym.app import App
+from sci_gym.bounds import clean
 from sci_gym.errors import SciGymError
 from sci_gym.loader import app_names, load_app
 from sci_gym.tasks import Template, load_templates
@@ -202,7 +203,7 @@ def main() -> None:
     try:
         app()
     except SciGymError as error:
-        err.print(f"[red]sci-gym:[/] {error}", highlight=False, soft_wrap=True)
+        err.print(f"[red]sci-gym:[/] {escape(clean(str(error)))}", highlight=False, soft_wrap=True)
         sys.exit(2)
 
 

@@ -9,6 +9,8 @@ from typing import Any, NoReturn
 
 import grpc
 
+from sci_gym import codec
+from sci_gym.bounds import MAX_WINDOWS, at_most, clean_error, counted
 from sci_gym.errors import (
     ActionError,
     ConfigurationError,
@@ -21,7 +23,8 @@ from sci_gym.errors import (
 )
 from sci_gym.frames import FrameStore
 from sci_gym.machines.base import Endpoint
-from sci_gym.specs import Frame
+from sci_gym.specs import A11yTree, Frame
+from sci_gym.trees import TreeStore
 from sci_gym_protos import PROTOCOL_VERSION
 from sci_gym_protos import vm_agent_pb2 as pb
 from sci_gym_protos import vm_agent_pb2_grpc as rpc
@@ -30,6 +33,9 @@ MAX_MESSAGE_BYTES = 64 * 2**20
 _CHUNK_BYTES = 2**20
 _PART = "sci-gym-part"
 _STEP_TRIES = 2
+_ASKING = frozenset(
+    {"PutFile", "GetFile", "SetClipboard", "Launch", "Close", "ActivateWindow", "CloseWindow"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +79,11 @@ class VMAgentClient:
             ("grpc.default_authority", "localhost"),
         ]
         self._channel = grpc.insecure_channel(endpoint.address, options=options)
-        self._stub = rpc.VmAgentStub(self._channel)
+        self._stub = rpc.VmAgentStub(_CountedChannel(self._channel))
         self._step_ids = itertools.count(1)
         self._frames = FrameStore(endpoint.frame_memory)
+        self._trees = TreeStore()
+        self._names: dict[int, str] = {}
 
     def close(self) -> None:
         """Close the connection; more than once is fine."""
@@ -88,6 +96,11 @@ class VMAgentClient:
         uint8 `[H, W, 3]`; without pixels before the first.
         """
         return self._frames.frame
+
+    @property
+    def tree(self) -> A11yTree:
+        """The accessibility tree of the last `step` or `observe` that asked for it."""
+        return self._trees.tree
 
     def hello(self) -> pb.HelloReply:
         """Check token and version, and tell what the daemon is."""
@@ -108,7 +121,7 @@ class VMAgentClient:
         """
         request = pb.StepRequest(
             step_id=next(self._step_ids), input=action, settle=settle,
-            observe=self._frames.request(observe), probe=probe,
+            observe=self._of_what_is_known(observe), probe=probe,
         )  # fmt: skip
         timeout_s = self._call_s + (settle.deadline_ms + settle.change_ms) / 1000
         for attempt in range(1, _STEP_TRIES + 1):
@@ -120,12 +133,13 @@ class VMAgentClient:
                     raise
         if not reply.HasField("observation"):
             raise ProtocolError("daemon", f"lost the observation of step {request.step_id}")
+        self._names = {program.id: program.name for program in codec.unpack_programs(reply.probe.programs)}
         self._see(observe, reply.observation)
         return reply
 
     def observe(self, request: pb.ObserveRequest) -> pb.Observation:
         """Observe without acting."""
-        reply: pb.Observation = self.send("Observe", self._frames.request(request))
+        reply: pb.Observation = self.send("Observe", self._of_what_is_known(request))
         self._see(request, reply)
         return reply
 
@@ -146,12 +160,15 @@ class VMAgentClient:
         request = pb.ExecRequest(
             argv=argv, stdin=stdin, timeout_ms=round(timeout_s * 1000), max_output_bytes=max_output_bytes
         )
-        out, err, result = bytearray(), bytearray(), pb.ExecResult()
+        out, err, result = bytearray(), bytearray(), None
         for chunk in self._stream("Exec", request, timeout_s + self._call_s):
             out += chunk.stdout
             err += chunk.stderr
+            at_most("bytes of output", len(out) + len(err), max_output_bytes)
             if chunk.HasField("result"):
                 result = chunk.result
+        if result is None:
+            raise ProtocolError("daemon", "Exec ended without a result")
         return ExecResult(
             out.decode("utf-8", "replace"), err.decode("utf-8", "replace"),
             result.exit_code, result.timed_out, result.truncated,
@@ -169,7 +186,11 @@ class VMAgentClient:
     def get_file(self, path: str, max_bytes: int = 2**28) -> bytes:
         """Read a file below the guest's home; ConfigurationError when there is none or it is larger."""
         request = pb.GetFileRequest(path=path, max_bytes=max_bytes)
-        return b"".join(chunk.data for chunk in self._stream("GetFile", request, self._call_s))
+        data = bytearray()
+        for chunk in self._stream("GetFile", request, self._call_s):
+            data += chunk.data
+            at_most("bytes of a file", len(data), max_bytes)
+        return bytes(data)
 
     def launch(
         self,
@@ -211,7 +232,9 @@ class VMAgentClient:
 
     def windows(self) -> list[pb.Window]:
         """The top-level windows, bottom to top."""
-        return list(self.send("ListWindows", pb.ListWindowsRequest()).windows)
+        windows = self.send("ListWindows", pb.ListWindowsRequest()).windows
+        at_most("windows", len(windows), MAX_WINDOWS)
+        return list(windows)
 
     def activate_window(self, window_id: int) -> None:
         """Raise and focus a window."""
@@ -242,7 +265,10 @@ class VMAgentClient:
     def health(self) -> dict[str, str]:
         """What is wrong with each part of the desktop, "" for nothing."""
         parts = self.send("Health", pb.HealthRequest()).parts
-        return {part.name: "" if part.healthy else (part.detail or "does not run") for part in parts}
+        return {
+            clean_error(part.name): "" if part.healthy else clean_error(part.detail) or "does not run"
+            for part in parts
+        }
 
     def shutdown(self) -> None:
         """End every program and the daemon."""
@@ -258,21 +284,43 @@ class VMAgentClient:
         except ValueError as error:
             raise DisconnectedError("daemon", f"{name}: the connection is closed") from error
 
+    def _of_what_is_known(self, asked: pb.ObserveRequest) -> pb.ObserveRequest:
+        request = self._frames.request(asked)
+        request.known_tree = self._trees.generation
+        return request
+
     def _see(self, asked: pb.ObserveRequest, seen: pb.Observation) -> None:
         if asked.screenshot:
             self._frames.apply(seen.screenshot, seen.pointer)
+        if asked.tree != pb.ObserveRequest.TREE_NONE:
+            self._trees.apply(seen.tree, self._names)
 
     def _stream(self, name: str, request: Any, timeout_s: float) -> Iterator[Any]:
-        method = getattr(self._stub, name)
+        replies = getattr(self._stub, name)(request, timeout=timeout_s, metadata=self._metadata)
         try:
-            yield from method(request, timeout=timeout_s, metadata=self._metadata)
+            yield from replies
         except grpc.RpcError as error:
             _translate(name, error)
+        finally:
+            replies.cancel()
+
+
+class _CountedChannel:
+    """A channel whose replies are counted before they are parsed, as `bounds` tells."""
+
+    def __init__(self, channel: grpc.Channel) -> None:
+        self._channel = channel
+
+    def __getattr__(self, kind: str) -> Any:
+        make = getattr(self._channel, kind)
+        return lambda *names, response_deserializer, **options: make(
+            *names, response_deserializer=counted(response_deserializer), **options
+        )
 
 
 def _translate(name: str, error: grpc.RpcError) -> NoReturn:
     """Raise the sci_gym error that a gRPC error stands for."""
-    code, details = error.code(), error.details() or ""
+    code, details = error.code(), clean_error(error.details() or "")
     metadata = {key: value for key, value in error.trailing_metadata() or ()}
     part = metadata.get(_PART)
     translated: SciGymError
@@ -286,7 +334,7 @@ def _translate(name: str, error: grpc.RpcError) -> NoReturn:
         translated = ProtocolError("daemon", f"{name}: {details}")
     elif code is grpc.StatusCode.INVALID_ARGUMENT:
         translated = ActionError(details) if name == "Step" else ConfigurationError(f"{name}: {details}")
-    elif code in (grpc.StatusCode.NOT_FOUND, grpc.StatusCode.RESOURCE_EXHAUSTED):
+    elif name in _ASKING and code in (grpc.StatusCode.NOT_FOUND, grpc.StatusCode.RESOURCE_EXHAUSTED):
         translated = ConfigurationError(f"{name}: {details}")
     else:
         translated = ProtocolError("daemon", f"{name} failed with {code.name}: {details}")

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
-from google.protobuf.message import DecodeError
-
-from sci_gym.errors import ProtocolError
+from sci_gym.bounds import (
+    MAX_NODES,
+    MAX_PROGRAMS,
+    MAX_STATE_LINES,
+    MAX_TEXT_CHARS,
+    MAX_WINDOWS,
+    at_most,
+    clean,
+)
 from sci_gym.specs import (
-    A11yNode,
     A11yTree,
     Action,
     Box,
@@ -35,7 +40,6 @@ _KEYSYMS = {
     "printscreen": "Print", "pause": "Pause", "capslock": "Caps_Lock", "numlock": "Num_Lock",
     "ctrl": "Control_L", "alt": "Alt_L", "shift": "Shift_L", "super": "Super_L",
 }  # fmt: skip
-_MAX_NODES = 20_000
 
 
 def pack_input(action: Action, cursor: tuple[int, int], width: int, height: int) -> pb.Input:
@@ -95,38 +99,7 @@ def _keysym(key: str) -> str:
 
 def observe_request() -> pb.ObserveRequest:
     """A request for everything: pixels, and the tree with hidden widgets, which state is read from."""
-    return pb.ObserveRequest(screenshot=True, tree=pb.ObserveRequest.TREE_ALL, max_nodes=_MAX_NODES)
-
-
-def unpack_tree(tree: pb.Tree, names: Mapping[int, str]) -> A11yTree:
-    """The tree; `names` gives the launched programs' names by id.
-
-    Raises:
-        ProtocolError: a node stands before its parent, or is no node.
-    """
-    if len(tree.parents) != len(tree.nodes):
-        raise ProtocolError("daemon", f"sent {len(tree.nodes)} nodes with {len(tree.parents)} parents")
-    nodes = []
-    for index, (parent, data) in enumerate(zip(tree.parents, tree.nodes, strict=True)):
-        if not -1 <= parent < index:
-            raise ProtocolError("daemon", f"sent a tree whose node {index} has the parent {parent}")
-        nodes.append(_unpack_node(index, parent, data, names))
-    return A11yTree(tuple(nodes), tree.truncated)
-
-
-def _unpack_node(index: int, parent: int, data: bytes, names: Mapping[int, str]) -> A11yNode:
-    try:
-        node = pb.Node.FromString(data)
-    except DecodeError as error:
-        raise ProtocolError("daemon", f"sent a tree whose node {index} is none: {error}") from error
-    return A11yNode(
-        index, parent, node.role, node.name, node.text, node.description,
-        node.value if node.has_value else None,
-        node.states,
-        unpack_box(node.extents) if node.HasField("extents") else None,
-        names.get(node.program_id, ""),
-        (node.row, node.column) if node.is_cell else None,
-    )  # fmt: skip
+    return pb.ObserveRequest(screenshot=True, tree=pb.ObserveRequest.TREE_ALL, max_nodes=MAX_NODES)
 
 
 def unpack_box(rect: pb.Rect) -> Box:
@@ -135,17 +108,41 @@ def unpack_box(rect: pb.Rect) -> Box:
 
 
 def unpack_program(program: pb.Program) -> Program:
-    """A launched program."""
+    """A launched program.
+
+    Raises:
+        ProtocolError: it has reported more or longer lines than it may.
+    """
+    at_most("state lines", len(program.state), MAX_STATE_LINES)
+    at_most("characters in a state line", _longest(program.state), MAX_TEXT_CHARS)
+    at_most("characters of a program", _longest((program.name, program.stderr_tail)), MAX_TEXT_CHARS)
     return Program(
-        program.id, program.name, program.running, program.exit_code, program.launches,
-        tuple(program.state), program.stderr_tail,
+        program.id, clean(program.name), program.running, program.exit_code, program.launches,
+        tuple(program.state), clean(program.stderr_tail),
     )  # fmt: skip
 
 
-def unpack_windows(windows: Iterable[pb.Window], names: Mapping[int, str]) -> tuple[Window, ...]:
-    """Top-level windows, bottom to top."""
+def unpack_programs(programs: Collection[pb.Program]) -> tuple[Program, ...]:
+    """The launched programs.
+
+    Raises:
+        ProtocolError: there are too many, or two with the same id.
+    """
+    at_most("programs", len(programs), MAX_PROGRAMS)
+    at_most("programs of one id", len(programs) - len({one.id for one in programs}) + 1, 1)
+    return tuple(unpack_program(one) for one in programs)
+
+
+def unpack_windows(windows: Collection[pb.Window], names: Mapping[int, str]) -> tuple[Window, ...]:
+    """Top-level windows, bottom to top.
+
+    Raises:
+        ProtocolError: there are too many, or a title is too long.
+    """
+    at_most("windows", len(windows), MAX_WINDOWS)
+    at_most("characters in a title", _longest(one.title for one in windows), MAX_TEXT_CHARS)
     return tuple(
-        Window(one.id, one.title, unpack_box(one.extents), one.active, names.get(one.program_id, ""))
+        Window(one.id, clean(one.title), unpack_box(one.extents), one.active, names.get(one.program_id, ""))
         for one in windows
     )
 
@@ -153,21 +150,36 @@ def unpack_windows(windows: Iterable[pb.Window], names: Mapping[int, str]) -> tu
 def unpack_observation(
     observation: pb.Observation,
     frame: Frame,
+    tree: A11yTree,
     probe: pb.ProbeReply,
     *,
     settled: bool,
     output: str = "",
 ) -> Observation:
-    """What the guest showed and said at one moment; `frame` is the client's for that observation."""
-    names = {program.id: program.name for program in probe.programs}
+    """What the guest showed and said at one moment.
+
+    Args:
+        observation: the reply's.
+        frame: the client's for it.
+        tree: the client's for it.
+        probe: the reply's.
+        settled: whether the screen came to rest.
+        output: what CODE or API returned.
+    """
+    programs = unpack_programs(probe.programs)
+    names = {program.id: program.name for program in programs}
     return Observation(
         screenshot=frame,
-        tree=unpack_tree(observation.tree, names),
+        tree=tree,
         cursor=(observation.pointer.position.x_px, observation.pointer.position.y_px),
         windows=unpack_windows(observation.windows, names),
-        programs=tuple(unpack_program(program) for program in probe.programs),
+        programs=programs,
         files={one.path: (one.data if one.exists else None) for one in probe.files},
         settled=settled,
         consistent=observation.consistent,
         output=output,
     )
+
+
+def _longest(texts: Iterable[str]) -> int:
+    return max(map(len, texts), default=0)

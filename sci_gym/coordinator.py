@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from sci_gym import codec
 from sci_gym.app import App
 from sci_gym.client import VMAgentClient
-from sci_gym.errors import ActionError, DeadlineError, InfrastructureError, LaunchError
+from sci_gym.errors import ActionError, DeadlineError, InfrastructureError, LaunchError, ProtocolError
 from sci_gym.machines.base import Machine
 from sci_gym.specs import Action, Kind, Observation, TaskSpec, Verb
 from sci_gym_protos import vm_agent_pb2 as pb
@@ -167,8 +167,15 @@ class Coordinator:
             "step", lambda: self._connected.step(request, settle, codec.observe_request(), probe)
         )
         observation = codec.unpack_observation(
-            reply.observation, self._connected.frame, reply.probe, settled=reply.settled, output=output
+            reply.observation,
+            self._connected.frame,
+            self._connected.tree,
+            reply.probe,
+            settled=reply.settled,
+            output=output,
         )
+        if observation.screenshot.shape[:2] != (self._machine.spec.height, self._machine.spec.width):
+            raise ProtocolError("daemon", f"sent a screen of shape {observation.screenshot.shape}")
         self.counters["steps"] += 1
         self.counters["unsettled"] += not reply.settled
         self._cursor = observation.cursor

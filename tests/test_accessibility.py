@@ -67,7 +67,8 @@ def act(client: VMAgentClient, action: Action) -> None:
 
 def read_ours(client: VMAgentClient) -> list[list[Any]]:
     request = pb.ObserveRequest(tree=pb.ObserveRequest.TREE_ALL)
-    return without_hidden_places(described(codec.unpack_tree(client.observe(request).tree, {})))
+    client.observe(request)
+    return without_hidden_places(described(client.tree))
 
 
 def read_theirs(client: VMAgentClient) -> list[list[Any]]:
@@ -108,7 +109,8 @@ def test_what_is_on_screen_is_the_showing_part_of_the_whole(kalgebra: VMAgentCli
     act(kalgebra, Action.wait())
 
     def read(scope: int) -> A11yTree:
-        return codec.unpack_tree(kalgebra.observe(pb.ObserveRequest(tree=scope)).tree, {})
+        kalgebra.observe(pb.ObserveRequest(tree=scope))
+        return kalgebra.tree
 
     def key(node: A11yNode) -> tuple[Any, ...]:
         return (node.role, node.name, node.box)

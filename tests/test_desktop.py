@@ -55,12 +55,10 @@ def test_windows_are_told_raised_and_closed(kalgebra: VMAgentClient) -> None:
 def test_a_second_window_of_the_same_program_is_not_the_launched_one(kalgebra: VMAgentClient) -> None:
     """What a policy starts itself cannot stand in for the program whose state is judged."""
     settle(kalgebra, Action.hotkey("ctrl", "n"))  # Session > New starts a process of its own
-    names = {program.id: program.name for program in kalgebra.programs()}
     for _ in range(20):
         settle(kalgebra)
-        reply = kalgebra.observe(pb.ObserveRequest(tree=pb.ObserveRequest.TREE_ALL))
-        tree = codec.unpack_tree(reply.tree, names)
-        owners = [node.program for node in tree if node.role == "application"]
+        kalgebra.observe(pb.ObserveRequest(tree=pb.ObserveRequest.TREE_ALL))
+        owners = [node.program for node in kalgebra.tree if node.role == "application"]
         if len(owners) == 2:
             break
     assert sorted(owners) == ["", "kalgebra"]

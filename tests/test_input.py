@@ -16,7 +16,9 @@ def act(client: VMAgentClient, action: Action, cursor: tuple[int, int] = (0, 0))
     settle = pb.SettlePolicy(quiet_ms=100, deadline_ms=8000)
     request = codec.pack_input(action, cursor, 1280, 800)
     reply = client.step(request, settle, codec.observe_request(), pb.ProbeRequest())
-    return codec.unpack_observation(reply.observation, client.frame, reply.probe, settled=reply.settled)
+    return codec.unpack_observation(
+        reply.observation, client.frame, client.tree, reply.probe, settled=reply.settled
+    )
 
 
 def focused(seen: Observation) -> A11yNode:

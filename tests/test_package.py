@@ -25,6 +25,7 @@ LAYERS = [
     {"sci_gym.errors", "sci_gym.specs", "sci_gym.web", "sci_gym.templates"},
     {
         "sci_gym.app",
+        "sci_gym.bounds",
         "sci_gym.codec",
         "sci_gym.frames",
         "sci_gym.pixels",

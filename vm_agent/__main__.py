@@ -16,6 +16,7 @@ from pathlib import Path
 from sci_gym_vm_agent import __version__
 from sci_gym_vm_agent.desktop import Desktop
 from sci_gym_vm_agent.errors import PartUnavailable
+from sci_gym_vm_agent.keyring import leave_session_keyring
 from sci_gym_vm_agent.limits import MemoryGuard
 from sci_gym_vm_agent.server import Service, make_server
 
@@ -92,6 +93,7 @@ def read_token(options: argparse.Namespace) -> str:
 def main() -> None:
     """Run the daemon."""
     options = parse_arguments(sys.argv[1:])
+    leave_session_keyring()
     token = read_token(options)
     try:
         asyncio.run(serve(options, token))

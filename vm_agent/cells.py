@@ -15,10 +15,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Mapping, Optional, Sequence
 
+from sci_gym_vm_agent.errors import InvalidArgument, PartUnavailable
+
 HOME = "/home/user"
 RUNTIME = "/run/user/1000"
 UID = 1000
 _START_S = 10.0
+MAX_ARGUMENT_BYTES = 2**17 - 1  # Linux, MAX_ARG_STRLEN
+MAX_COMMAND_BYTES = 2**20
 _MERGED_USR = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 _SYSTEM = ("/etc", "/var/cache/fontconfig", "/var/lib/texmf", "/var/lib/dbus")
 
@@ -107,6 +111,25 @@ class Cell:
         return exit_code(await self.process.wait())
 
 
+def check_command(field: str, argv: Sequence[str], env: Mapping[str, str]) -> None:
+    """Refuse a command line or environment that no process can have.
+
+    Raises:
+        InvalidArgument: it is empty or too long, or holds a NUL or a variable without a proper name.
+    """
+    if not argv or not argv[0]:
+        raise InvalidArgument(f"{field}.argv: must be given")
+    if any(not name or "=" in name for name in env):
+        raise InvalidArgument(f"{field}.env: a variable's name is empty or holds '='")
+    sizes = [len(text.encode()) + 1 for text in (*argv, *env, *env.values())]
+    if max(sizes) > MAX_ARGUMENT_BYTES or sum(sizes) > MAX_COMMAND_BYTES:
+        raise InvalidArgument(
+            f"{field}: argv and env hold at most {MAX_COMMAND_BYTES} bytes, {MAX_ARGUMENT_BYTES} in a text"
+        )
+    if any("\0" in text for text in (*argv, *env, *env.values())):
+        raise InvalidArgument(f"{field}: argv and env hold no NUL")
+
+
 def exit_code(status: int) -> int:
     """Return bwrap's exit status as Python's: negative for a signal."""
     return 128 - status if status > 128 else status
@@ -125,26 +148,32 @@ async def start_cell(
     """Start a command in a new cell.
 
     Raises:
-        OSError: bwrap could not be started, or ended before the cell stood.
+        PartUnavailable: bwrap could not be started, or ended before the cell stood.
     """
     info_read, info_write = os.pipe()
     try:
         process = await asyncio.create_subprocess_exec(
             *plan.argv(command, env, info_write),
             stdin=stdin, stdout=stdout, stderr=stderr, pass_fds=(*pass_fds, info_write),
+            env={"PATH": os.environ.get("PATH", os.defpath)},  # the cell can read that of its init
         )  # fmt: skip
+    except OSError as error:
+        os.close(info_read)
+        raise PartUnavailable("sandbox", f"no cell can be started ({error.strerror})") from error
+    except BaseException:
+        os.close(info_read)
+        raise
     finally:
         os.close(info_write)
     try:
-        init_pid = await _read_child_pid(info_read)
-    except OSError:
+        return Cell(process, await _read_child_pid(info_read))
+    except BaseException:
         if process.returncode is None:
             process.kill()
         await process.wait()
         raise
     finally:
         os.close(info_read)
-    return Cell(process, init_pid)
 
 
 async def _read_child_pid(descriptor: int) -> int:
@@ -158,10 +187,10 @@ async def _read_child_pid(descriptor: int) -> int:
             readable.clear()
             part = os.read(descriptor, 4096).decode()
             if not part:
-                raise OSError("bwrap ended before the cell stood")
+                raise PartUnavailable("sandbox", "bwrap ended before the cell stood")
             text += part
     except asyncio.TimeoutError:
-        raise OSError(f"bwrap did not report its cell within {_START_S} s") from None
+        raise PartUnavailable("sandbox", f"bwrap did not report its cell within {_START_S} s") from None
     finally:
         loop.remove_reader(descriptor)
     return int(json.loads(text)["child-pid"])

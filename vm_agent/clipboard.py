@@ -9,7 +9,7 @@ from Xlib import X, Xatom
 from Xlib import display as xdisplay
 from Xlib.protocol import event as xevent
 
-from sci_gym_vm_agent.errors import LimitExceeded, PartUnavailable
+from sci_gym_vm_agent.errors import InvalidArgument, LimitExceeded, PartUnavailable
 
 MAX_CLIPBOARD_BYTES = 200_000
 _ANSWER_S = 2.0
@@ -33,6 +33,8 @@ class Clipboard:
 
     def set(self, text: str) -> None:
         """Own the clipboard with a text."""
+        if "\0" in text:
+            raise InvalidArgument("text: a clipboard's text holds no NUL")
         if len(text.encode()) > MAX_CLIPBOARD_BYTES:
             raise LimitExceeded(f"clipboard: more than {MAX_CLIPBOARD_BYTES} bytes")
         self._text = text

@@ -17,6 +17,7 @@ from sci_gym_vm_agent.xfixes import cursor_image
 
 MAX_TEXT_CHARS = 65_536
 MAX_SCROLL_CLICKS = 100
+MAX_KEYS = 16
 _BUTTONS = {pb.Input.BUTTON_LEFT: 1, pb.Input.BUTTON_MIDDLE: 2, pb.Input.BUTTON_RIGHT: 3}
 _WHEEL_UP, _WHEEL_DOWN, _WHEEL_LEFT, _WHEEL_RIGHT = 4, 5, 6, 7
 _DRAG_POINTS = 8
@@ -41,8 +42,8 @@ class Display:
             pb.Input.KIND_MOVE_TO: lambda request: self._move(request.x_px, request.y_px),
             pb.Input.KIND_DRAG_TO: self._drag,
             pb.Input.KIND_CLICK: self._click,
-            pb.Input.KIND_BUTTON_DOWN: lambda request: self._button(X.ButtonPress, _BUTTONS[request.button]),
-            pb.Input.KIND_BUTTON_UP: lambda request: self._button(X.ButtonRelease, _BUTTONS[request.button]),
+            pb.Input.KIND_BUTTON_DOWN: lambda request: self._button(X.ButtonPress, _button(request)),
+            pb.Input.KIND_BUTTON_UP: lambda request: self._button(X.ButtonRelease, _button(request)),
             pb.Input.KIND_SCROLL: self._scroll,
             pb.Input.KIND_TYPE: lambda request: self._type(request.text),
             pb.Input.KIND_PRESS: self._press,
@@ -166,23 +167,25 @@ class Display:
     def _click(self, request: pb.Input) -> None:
         if not 1 <= request.count <= 3:
             raise InvalidArgument(f"input.count: {request.count} is not 1, 2 or 3 clicks")
+        button = _button(request)
         self._move(request.x_px, request.y_px)
         for _ in range(request.count):
-            self._button(X.ButtonPress, _BUTTONS[request.button])
-            self._button(X.ButtonRelease, _BUTTONS[request.button])
+            self._button(X.ButtonPress, button)
+            self._button(X.ButtonRelease, button)
 
     def _drag(self, request: pb.Input) -> None:
+        button = _button(request)
         start_x, start_y = self.cursor()
         self._move(request.x_px, request.y_px)  # refuses a bad target before the button goes down
         self._move(start_x, start_y)
-        self._button(X.ButtonPress, _BUTTONS[request.button])
+        self._button(X.ButtonPress, button)
         for point in range(1, _DRAG_POINTS + 1):
             share = point / _DRAG_POINTS
             self._move(
                 round(start_x + (request.x_px - start_x) * share),
                 round(start_y + (request.y_px - start_y) * share),
             )
-        self._button(X.ButtonRelease, _BUTTONS[request.button])
+        self._button(X.ButtonRelease, button)
 
     def _scroll(self, request: pb.Input) -> None:
         if max(abs(request.clicks_x), abs(request.clicks_y)) > MAX_SCROLL_CLICKS:
@@ -196,8 +199,6 @@ class Display:
                 self._button(X.ButtonRelease, button)
 
     def _type(self, text: str) -> None:
-        if len(text) > MAX_TEXT_CHARS:
-            raise InvalidArgument(f"input.text: {len(text)} characters, at most {MAX_TEXT_CHARS}")
         keysyms = [keysym_of(character) for character in text]
         for stroke in self._keyboard.bind(keysyms):
             if stroke.shift:
@@ -212,6 +213,8 @@ class Display:
         self._keys(X.KeyRelease, list(reversed(request.keys)))
 
     def _keys(self, event: int, names: Any) -> None:
+        if len(names) > MAX_KEYS:
+            raise InvalidArgument(f"input.keys: {len(names)} keys, at most {MAX_KEYS}")
         strokes = self._keyboard.bind([keysym_named(name) for name in names])
         shifted = any(stroke.shift for stroke in strokes)
         if shifted and event == X.KeyPress:
@@ -222,8 +225,23 @@ class Display:
             xtest.fake_input(self._display, X.KeyRelease, self._keyboard.shift)
 
 
+def _button(request: pb.Input) -> int:
+    """Return the X number of an input's button."""
+    if request.button not in _BUTTONS:
+        raise InvalidArgument(f"input.button: {request.button} is unknown to this daemon")
+    return _BUTTONS[request.button]
+
+
 def text_batches(text: str, capacity: int) -> list[str]:
-    """Split a text so that no part has more different characters than there are spare keycodes."""
+    """Split a text so that no part has more different characters than there are spare keycodes.
+
+    Raises:
+        InvalidArgument: the text is longer than `MAX_TEXT_CHARS`, or a character cannot be typed.
+    """
+    if len(text) > MAX_TEXT_CHARS:
+        raise InvalidArgument(f"input.text: {len(text)} characters, at most {MAX_TEXT_CHARS}")
+    for character in set(text):
+        keysym_of(character)  # refuses before the first batch is typed
     batches: list[str] = []
     batch, different = "", set[str]()
     for character in text:

@@ -30,9 +30,15 @@ class LimitExceeded(AgentError):
 
 
 class Replayed(AgentError):
-    """A step id from the past."""
+    """A step id that was used before, for this or another step."""
 
     code = grpc.StatusCode.FAILED_PRECONDITION
+
+
+class TooLate(AgentError):
+    """It did not end within its deadline."""
+
+    code = grpc.StatusCode.DEADLINE_EXCEEDED
 
 
 class PartUnavailable(AgentError):

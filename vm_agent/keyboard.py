@@ -42,7 +42,7 @@ def keysym_named(name: str) -> int:
         return keysym_of(name)
     keysym = int(XK.string_to_keysym(name))
     if keysym == 0:
-        raise InvalidArgument(f"input.keys: {name!r} is no X keysym name")
+        raise InvalidArgument(f"input.keys: {name[:40]!r} is no X keysym name")
     return keysym
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import itertools
 import os
+import re
 import tempfile
 from pathlib import Path
-from typing import Optional
+from typing import Optional, Sequence
 
 from sci_gym_protos import vm_agent_pb2 as pb
 from sci_gym_vm_agent.accessibility import Accessibility
-from sci_gym_vm_agent.cells import Cell, CellPlan, exit_code, start_cell
+from sci_gym_vm_agent.cells import Cell, CellPlan, check_command, exit_code, start_cell
 from sci_gym_vm_agent.errors import InvalidArgument, LimitExceeded, NotFound, PartUnavailable
 from sci_gym_vm_agent.settle import Activity
 
@@ -21,6 +22,9 @@ _STATE_SUBJECTS = 1000
 _STATE_LINE_BYTES = 65_536
 _COMPILERS = ("tcc", "gcc", "cc")
 _CHECK_S = 0.25
+_COMPILE_S = 30.0
+_MAX_PRELOAD_CHARS = 2**20
+_NAME = re.compile(r"[\w .+-]{1,64}", re.ASCII)  # it stands in metadata when the program fails
 
 
 class RunningProgram:
@@ -178,8 +182,13 @@ class Programs:
         await self._accessibility.answer([root for root, pid in applications if self.owner(pid)])
 
     def _check(self, request: pb.LaunchRequest) -> None:
-        if not request.argv or not request.name:
-            raise InvalidArgument("launch: name and argv must be given")
+        if not _NAME.fullmatch(request.name):
+            raise InvalidArgument(
+                "launch.name: 1 to 64 of the letters A to Z, digits, '_', '.', '+', '-', ' '"
+            )
+        check_command("launch", request.argv, request.env)
+        if len(request.preload_c) > _MAX_PRELOAD_CHARS:
+            raise InvalidArgument(f"launch.preload_c: more than {_MAX_PRELOAD_CHARS} characters")
         if any(one.running and one.request.name == request.name for one in self):
             raise InvalidArgument(f"launch.name: {request.name!r} is running; close it first")
         if len(self._programs) >= MAX_PROGRAMS:
@@ -208,15 +217,27 @@ class Programs:
         problems = []
         for compiler in _COMPILERS:
             command = [compiler, "-shared", "-fPIC", "-nostdlib", "-o", str(target), source.name]
-            try:
-                process = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.PIPE)
-            except FileNotFoundError:
-                problems.append(f"{compiler} is not installed")
-                continue
-            _, stderr = await asyncio.wait_for(process.communicate(), 30)
-            if process.returncode == 0:
+            problem = await _run_compiler(command)
+            if problem is None:
                 return target
-            problems.append(f"{compiler}: {stderr.decode('utf-8', 'replace')[:500]}")
+            problems.append(f"{compiler}: {problem}")
         raise InvalidArgument(
             f"launch.preload_c: cannot be compiled ({'; '.join(problems)}); apt-get install tcc"
         )
+
+
+async def _run_compiler(command: Sequence[str]) -> Optional[str]:
+    """Run a compiler; None when it succeeded, else what it said."""
+    try:
+        process = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.PIPE)
+    except FileNotFoundError:
+        return "is not installed"
+    try:
+        _, stderr = await asyncio.wait_for(process.communicate(), _COMPILE_S)
+    except asyncio.TimeoutError:
+        return f"not done within {_COMPILE_S:.0f} s"
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    return None if process.returncode == 0 else stderr.decode("utf-8", "replace")[:500]

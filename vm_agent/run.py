@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from typing import AsyncIterator, Callable
+from typing import AsyncGenerator, Callable, Optional
 
 from sci_gym_protos import vm_agent_pb2 as pb
-from sci_gym_vm_agent.cells import Cell, CellPlan, exit_code, start_cell
-from sci_gym_vm_agent.errors import InvalidArgument
+from sci_gym_vm_agent.cells import Cell, CellPlan, check_command, exit_code, start_cell
 
 _CHUNK_BYTES = 65_536
 _DEFAULT_TIMEOUT_MS = 60_000
 _DEFAULT_OUTPUT_BYTES = 2**20
 
 
-async def execute(plan: CellPlan, request: pb.ExecRequest) -> AsyncIterator[pb.ExecChunk]:
+async def execute(plan: CellPlan, request: pb.ExecRequest) -> AsyncGenerator[pb.ExecChunk, None]:
     """Yield the output as it comes and the result at the end; whatever happens, the cell is ended.
 
     Raises:
-        InvalidArgument: there is no argv.
+        InvalidArgument: there is no argv, or one that no process can have.
+        PartUnavailable: the guest starts no process.
     """
-    if not request.argv:
-        raise InvalidArgument("exec.argv: must be given")
+    check_command("exec", request.argv, {})
     pipe = asyncio.subprocess.PIPE
     cell = await start_cell(plan, request.argv, {}, stdin=pipe, stdout=pipe, stderr=pipe)
     parts: asyncio.Queue[pb.ExecChunk] = asyncio.Queue(maxsize=16)
@@ -45,7 +44,8 @@ async def execute(plan: CellPlan, request: pb.ExecRequest) -> AsyncIterator[pb.E
                 yield chunk
     finally:
         feeding.cancel()
-        await cell.end(0)
+        await asyncio.gather(feeding, return_exceptions=True)
+        await asyncio.gather(cell.end(0), *map(_drain, (cell.process.stdout, cell.process.stderr)))
     code = exit_code(cell.process.returncode or 0)
     yield pb.ExecChunk(result=pb.ExecResult(exit_code=code, timed_out=timed_out, truncated=truncated))
 
@@ -63,6 +63,12 @@ async def _feed(cell: Cell, stdin: bytes, parts: "asyncio.Queue[pb.ExecChunk]") 
     )
     await process.wait()
     await parts.put(pb.ExecChunk(result=pb.ExecResult()))
+
+
+async def _drain(stream: Optional[asyncio.StreamReader]) -> None:
+    """Read to the end: asyncio takes no process for ended while output of it is unread."""
+    while stream is not None and await stream.read(_CHUNK_BYTES):
+        pass
 
 
 async def _copy(

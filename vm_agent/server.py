@@ -1,11 +1,10 @@
-"""The gRPC service: token, version and deadline of every call, and the translation of errors."""
+"""The gRPC service: every call of the protocol over the desktop's parts."""
 
 from __future__ import annotations
 
 import asyncio
-import hmac
 import platform
-from typing import Any, AsyncIterator, Awaitable, Callable, Optional, TypeVar
+from typing import Any, AsyncIterator, Optional
 
 import grpc
 
@@ -14,48 +13,14 @@ from sci_gym_protos import vm_agent_pb2 as pb
 from sci_gym_protos import vm_agent_pb2_grpc as rpc
 from sci_gym_vm_agent import __version__
 from sci_gym_vm_agent.desktop import Desktop
-from sci_gym_vm_agent.errors import AgentError, InvalidArgument, PartUnavailable
-from sci_gym_vm_agent.files import Upload, read_file
+from sci_gym_vm_agent.errors import InvalidArgument
+from sci_gym_vm_agent.files import Upload, check_probe, read_file
+from sci_gym_vm_agent.gate import Gate, guard
+from sci_gym_vm_agent.once import StepsOnce
 from sci_gym_vm_agent.run import execute
 from sci_gym_vm_agent.session import Session
 
-T = TypeVar("T")
 MAX_MESSAGE_BYTES = 64 * 2**20
-PART_METADATA = "sci-gym-part"
-_LONGEST_CALL_S = 3600.0
-
-
-class Gate(grpc.aio.ServerInterceptor):  # type: ignore[misc]
-    """Refuses a call without the token, of another protocol version, or without a deadline."""
-
-    def __init__(self, token: str) -> None:
-        """Let calls with `token` pass."""
-        self._expected = f"Bearer {token}".encode()
-
-    async def intercept_service(
-        self, continuation: Callable[[Any], Awaitable[Any]], details: grpc.HandlerCallDetails
-    ) -> Any:
-        """Check one call's metadata."""
-        metadata = {key: value for key, value in details.invocation_metadata or ()}
-        given = metadata.get("authorization", "")
-        if not hmac.compare_digest(str(given).encode(), self._expected):
-            return _refuse(grpc.StatusCode.UNAUTHENTICATED, "authorization: the token is missing or wrong")
-        version = metadata.get("sci-gym-protocol", "")
-        if version != str(PROTOCOL_VERSION):
-            return _refuse(
-                grpc.StatusCode.FAILED_PRECONDITION,
-                f"sci-gym-protocol: the host speaks version {version or 'none'}, this daemon "
-                f"{PROTOCOL_VERSION}; install the same sci_gym on both sides",
-            )
-        return await continuation(details)
-
-
-def _refuse(code: grpc.StatusCode, message: str) -> Any:
-    async def refuse(_: Any, context: grpc.aio.ServicerContext) -> Any:
-        await context.abort(code, message)
-
-    # One handler serves every kind of call, since it ends the call before any message is read or sent.
-    return grpc.unary_unary_rpc_method_handler(refuse)
 
 
 class Service(rpc.VmAgentServicer):
@@ -65,109 +30,136 @@ class Service(rpc.VmAgentServicer):
         """Serve a started desktop; `stopped` is set by Shutdown."""
         self._desktop = desktop
         self._session = Session(desktop)
+        self._steps = StepsOnce(self._session.step)
         self._stopped = stopped
 
     async def Hello(self, request: pb.HelloRequest, context: grpc.aio.ServicerContext) -> pb.HelloReply:
         """Tell what this daemon is."""
-        return pb.HelloReply(
-            protocol_version=PROTOCOL_VERSION,
-            agent_version=__version__,
-            python_version=platform.python_version(),
-            screen=self._screen(),
-        )
+        return await guard(context, self._hello)
 
     async def Step(self, request: pb.StepRequest, context: grpc.aio.ServicerContext) -> pb.StepReply:
         """Act, settle, observe."""
-        return await _guard(context, self._session.step(request))
+        return await guard(context, self._step, request, context)
 
     async def Observe(self, request: pb.ObserveRequest, context: grpc.aio.ServicerContext) -> pb.Observation:
         """Observe without acting."""
-        return await _guard(context, self._session.observe(request))
+        return await guard(context, self._session.observe, request)
 
     async def Probe(self, request: pb.ProbeRequest, context: grpc.aio.ServicerContext) -> pb.ProbeReply:
         """Read what predicates need."""
-        return await _guard(context, self._session.probe(request))
+        return await guard(context, self._probe, request)
 
     async def Exec(
         self, request: pb.ExecRequest, context: grpc.aio.ServicerContext
     ) -> AsyncIterator[pb.ExecChunk]:
         """Run a command in a cell of its own."""
         chunks = execute(self._desktop.plan, request)
-        while (chunk := await _guard(context, _next(chunks))) is not None:
-            yield chunk
+        try:
+            while (chunk := await guard(context, _next, chunks)) is not None:
+                yield chunk
+        finally:
+            await chunks.aclose()
 
     async def PutFile(
         self, chunks: AsyncIterator[pb.PutFileChunk], context: grpc.aio.ServicerContext
     ) -> pb.PutFileReply:
         """Write a file."""
-        return await _guard(context, self._put(chunks))
+        return await guard(context, self._put, chunks)
 
     async def GetFile(
         self, request: pb.GetFileRequest, context: grpc.aio.ServicerContext
     ) -> AsyncIterator[pb.FileChunk]:
         """Read a file."""
         data = read_file(self._desktop.home, request.path, request.max_bytes)
-        while (part := await _guard(context, _pull(data))) is not None:
+        while (part := await guard(context, _pull, data)) is not None:
             yield pb.FileChunk(data=part)
 
     async def Launch(self, request: pb.LaunchRequest, context: grpc.aio.ServicerContext) -> pb.Program:
         """Launch a program."""
-        return await _guard(context, self._desktop.programs.launch(request))
+        return await guard(context, self._desktop.programs.launch, request)
 
     async def Close(self, request: pb.CloseRequest, context: grpc.aio.ServicerContext) -> pb.Program:
         """End a program."""
-        return await _guard(context, self._desktop.programs.close(request))
+        return await guard(context, self._desktop.programs.close, request)
 
     async def ListPrograms(
         self, request: pb.ListProgramsRequest, context: grpc.aio.ServicerContext
     ) -> pb.ListProgramsReply:
         """List the launched programs."""
-        return pb.ListProgramsReply(programs=[program.message() for program in self._desktop.programs])
+        return await guard(context, self._programs)
 
     async def ListWindows(
         self, request: pb.ListWindowsRequest, context: grpc.aio.ServicerContext
     ) -> pb.ListWindowsReply:
         """List the windows."""
-        return await _guard(context, self._windows())
+        return await guard(context, self._windows)
 
     async def ActivateWindow(
         self, request: pb.WindowRequest, context: grpc.aio.ServicerContext
     ) -> pb.ListWindowsReply:
         """Raise and focus a window."""
-        await _guard(context, self._desktop.call(self._desktop.display.activate, request.id))
-        return await _guard(context, self._windows())
+        await guard(context, self._desktop.call, self._desktop.display.activate, request.id)
+        return await guard(context, self._windows)
 
     async def CloseWindow(
         self, request: pb.WindowRequest, context: grpc.aio.ServicerContext
     ) -> pb.ListWindowsReply:
         """Ask a window to close."""
-        await _guard(context, self._desktop.call(self._desktop.display.close_window, request.id))
-        return await _guard(context, self._windows())
+        await guard(context, self._desktop.call, self._desktop.display.close_window, request.id)
+        return await guard(context, self._windows)
 
     async def GetClipboard(
         self, request: pb.GetClipboardRequest, context: grpc.aio.ServicerContext
     ) -> pb.Clipboard:
         """Return the clipboard's text."""
-        return pb.Clipboard(text=await _guard(context, self._desktop.clipboard.get()))
+        return pb.Clipboard(text=await guard(context, self._desktop.clipboard.get))
 
     async def SetClipboard(self, request: pb.Clipboard, context: grpc.aio.ServicerContext) -> pb.Clipboard:
         """Set the clipboard's text."""
-        await _guard(context, self._set_clipboard(request.text))
+        await guard(context, self._set_clipboard, request.text)
         return request
 
     async def GetCursor(self, request: pb.GetCursorRequest, context: grpc.aio.ServicerContext) -> pb.Point:
         """Return where the pointer is."""
-        x, y = await _guard(context, self._desktop.call(self._desktop.display.cursor))
+        x, y = await guard(context, self._desktop.call, self._desktop.display.cursor)
         return pb.Point(x_px=x, y_px=y)
 
     async def GetScreenSize(
         self, request: pb.GetScreenSizeRequest, context: grpc.aio.ServicerContext
     ) -> pb.ScreenSize:
         """Return the screen's size."""
-        return self._screen()
+        return await guard(context, self._screen)
 
     async def Health(self, request: pb.HealthRequest, context: grpc.aio.ServicerContext) -> pb.HealthReply:
         """Tell which parts live."""
+        return await guard(context, self._health)
+
+    async def Shutdown(
+        self, request: pb.ShutdownRequest, context: grpc.aio.ServicerContext
+    ) -> pb.ShutdownReply:
+        """End everything."""
+        return await guard(context, self._shut_down)
+
+    async def _hello(self) -> pb.HelloReply:
+        return pb.HelloReply(
+            protocol_version=PROTOCOL_VERSION,
+            agent_version=__version__,
+            python_version=platform.python_version(),
+            screen=await self._screen(),
+        )
+
+    async def _step(self, request: pb.StepRequest, context: grpc.aio.ServicerContext) -> pb.StepReply:
+        check_probe(request.probe)
+        return await self._steps.step(request, context.time_remaining())
+
+    async def _probe(self, request: pb.ProbeRequest) -> pb.ProbeReply:
+        check_probe(request)
+        return await self._session.probe(request)
+
+    async def _programs(self) -> pb.ListProgramsReply:
+        return pb.ListProgramsReply(programs=[program.message() for program in self._desktop.programs])
+
+    async def _health(self) -> pb.HealthReply:
         parts = self._desktop.health()
         return pb.HealthReply(
             parts=[
@@ -175,14 +167,11 @@ class Service(rpc.VmAgentServicer):
             ]
         )
 
-    async def Shutdown(
-        self, request: pb.ShutdownRequest, context: grpc.aio.ServicerContext
-    ) -> pb.ShutdownReply:
-        """End everything."""
+    async def _shut_down(self) -> pb.ShutdownReply:
         self._stopped.set()
         return pb.ShutdownReply()
 
-    def _screen(self) -> pb.ScreenSize:
+    async def _screen(self) -> pb.ScreenSize:
         display = self._desktop.display
         return pb.ScreenSize(width_px=display.width, height_px=display.height)
 
@@ -205,21 +194,7 @@ class Service(rpc.VmAgentServicer):
             return pb.PutFileReply(size=upload.size)
         finally:
             if upload is not None:
-                upload.discard()
-
-
-async def _guard(context: grpc.aio.ServicerContext, awaitable: Awaitable[T]) -> T:
-    """Await a result within the caller's deadline; an AgentError becomes its gRPC status, here only."""
-    left = context.time_remaining()
-    try:
-        if left is None or left > _LONGEST_CALL_S:
-            raise InvalidArgument(f"deadline: a call must carry one of at most {_LONGEST_CALL_S:.0f} s")
-        return await asyncio.wait_for(awaitable, left)
-    except AgentError as error:
-        if isinstance(error, PartUnavailable):
-            context.set_trailing_metadata(((PART_METADATA, error.part),))
-        await context.abort(error.code, str(error))
-        raise AssertionError("abort raises") from error
+                upload.close()
 
 
 async def _next(chunks: AsyncIterator[Any]) -> Any:

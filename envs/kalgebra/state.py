@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -13,6 +14,9 @@ RESOLUTIONS = ("Poor", "Normal", "Fine", "Very Fine")
 STYLES_3D = ("Dots", "Lines", "Solid")
 MODES = ("Calculate", "Evaluate")
 SIDES = ("left", "top", "width", "height")
+MAX_SIDE = sys.float_info.max
+MAX_LISTED = 50
+"""Plots, and variables, that count; more than a person would make, and few enough to compare."""
 NO_ENTRY = "<b>Name</b>"
 """What the dictionary's label for a name is called while it is empty: after the label beside it."""
 
@@ -41,14 +45,14 @@ def read(tree: A11yTree, lines: Iterable[str]) -> dict[str, Any]:
 
 def _variables(tree: A11yTree) -> dict[str, str]:
     table = widgets.below(tree, widgets.dock(tree, "Functions"), "table")
-    return {name.name: value.name for name, value in widgets.cells(tree, table)}
+    return {name.name: value.name for name, value in widgets.cells(tree, table)[:MAX_LISTED]}
 
 
 def _listed_plots(tree: A11yTree) -> list[dict[str, Any]]:
     listed = widgets.below(tree, widgets.dock(tree, "Functions"), "tree")
     return [
         {"name": name.name, "plot": plot.name, "visible": name.has(State.CHECKED)}
-        for name, plot in widgets.cells(tree, listed)
+        for name, plot in widgets.cells(tree, listed)[:MAX_LISTED]
     ]
 
 
@@ -79,10 +83,22 @@ def _reported(lines: Iterable[str]) -> tuple[dict[int, list[dict[str, Any]]], di
         report = _json(line)
         number = report.get("number")
         if "model" in report and isinstance(number, int):
-            models[number] = [_plot(plot) for plot in report.get("plots", ()) if isinstance(plot, Mapping)]
+            models[number] = _plots(report.get("plots"))
         elif "plotter" in report and number == 0:
-            viewport = {side: float(report.get(side, 0.0)) for side in SIDES}
+            viewport = _sides(report) or viewport
     return models, viewport
+
+
+def _plots(listed: object) -> list[dict[str, Any]]:
+    plots = listed[:MAX_LISTED] if isinstance(listed, list) else []
+    return [_plot(plot) for plot in plots if isinstance(plot, Mapping)]
+
+
+def _sides(report: Mapping[str, Any]) -> dict[str, float] | None:
+    sides = {side: report.get(side, 0.0) for side in SIDES}
+    if any(not isinstance(value, float | int) or not abs(value) <= MAX_SIDE for value in sides.values()):
+        return None
+    return {side: float(value) for side, value in sides.items()}
 
 
 def _plot(plot: Mapping[str, Any]) -> dict[str, Any]:
@@ -96,6 +112,6 @@ def _plot(plot: Mapping[str, Any]) -> dict[str, Any]:
 def _json(line: str) -> dict[str, Any]:
     try:
         value = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}

@@ -6,6 +6,7 @@ Pixels count from the screen's top left corner.
 from __future__ import annotations
 
 import enum
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -104,7 +105,7 @@ class A11yNode:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class A11yTree:
     """An accessibility tree in depth-first order; `truncated` when the node budget cut it."""
 
@@ -121,7 +122,14 @@ class A11yTree:
 
     def children(self, node: A11yNode) -> list[A11yNode]:
         """The node's direct children, in order."""
-        return [other for other in self.descendants(node) if other.parent == node.index]
+        return list(self._children.get(node.index, ()))
+
+    @functools.cached_property
+    def _children(self) -> Mapping[int, list[A11yNode]]:
+        children: dict[int, list[A11yNode]] = {}
+        for node in self.nodes:
+            children.setdefault(node.parent, []).append(node)
+        return children
 
     def descendants(self, node: A11yNode) -> list[A11yNode]:
         """Every node below a node, in depth-first order."""
@@ -152,7 +160,7 @@ class A11yTree:
                 nodes.append(replace(node, index=len(nodes), parent=above))
         return A11yTree(tuple(nodes), self.truncated)
 
-    @property
+    @functools.cached_property
     def showing(self) -> A11yTree:
         """What is on screen: the applications, and nodes with an area below parents that show as well.
 

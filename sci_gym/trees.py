@@ -1,0 +1,93 @@
+"""The accessibility tree as the host knows it: what did not change is neither sent nor unpacked again.
+
+What the guest says is checked before anything is made of it: it may lie about numbers, sizes and parents.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from google.protobuf.message import DecodeError
+
+from sci_gym.bounds import MAX_NODES, MAX_TEXT_CHARS, MAX_TREE_CHARS, at_most, clean
+from sci_gym.codec import unpack_box
+from sci_gym.errors import ProtocolError
+from sci_gym.specs import A11yNode, A11yTree
+from sci_gym_protos import vm_agent_pb2 as pb
+
+Known = Mapping[tuple[int, int, bytes], A11yNode]
+"""Nodes by index, parent and serialized message."""
+
+
+class TreeStore:
+    """The last tree of one daemon. Not thread-safe.
+
+    Attributes:
+        tree: the same object again for as long as nothing changes.
+        generation: its number, for `ObserveRequest.known_tree`.
+    """
+
+    def __init__(self) -> None:
+        """Start with an empty tree."""
+        self.tree = A11yTree()
+        self.generation = 0
+        self._message = pb.Tree()
+        self._known: Known = {}
+        self._names: Mapping[int, str] = {}
+
+    def apply(self, message: pb.Tree, names: Mapping[int, str]) -> None:
+        """Take a tree in; `names` gives the launched programs' names by id.
+
+        Raises:
+            ProtocolError: it is said to be unchanged and is not the one that is here; a node stands before
+                its parent, or is no node; there are too many or too long ones. The tree stays as it was.
+        """
+        if message.unchanged:
+            if message.generation != self.generation:
+                raise ProtocolError(
+                    "daemon", f"sent no tree but {message.generation}; here is {self.generation}"
+                )
+            if names == self._names:
+                return
+            message = self._message
+        known = self._known if names == self._names else {}
+        nodes = unpack_nodes(message, names, known)
+        self.tree = A11yTree(tuple(nodes.values()), message.truncated)
+        self._message, self._known, self._names = message, nodes, dict(names)
+        self.generation = message.generation
+
+
+def unpack_nodes(
+    tree: pb.Tree, names: Mapping[int, str], known: Known
+) -> dict[tuple[int, int, bytes], A11yNode]:
+    """The nodes in depth-first order, those in `known` as they are there."""
+    at_most("nodes", len(tree.nodes), MAX_NODES)
+    at_most("bytes of nodes", sum(map(len, tree.nodes)), MAX_TREE_CHARS)
+    if len(tree.parents) != len(tree.nodes):
+        raise ProtocolError("daemon", f"sent {len(tree.nodes)} nodes with {len(tree.parents)} parents")
+    nodes: dict[tuple[int, int, bytes], A11yNode] = {}
+    for key in zip(range(len(tree.nodes)), tree.parents, tree.nodes, strict=True):
+        node = known.get(key)
+        nodes[key] = node if node is not None else _unpack_node(*key, names)
+    return nodes
+
+
+def _unpack_node(index: int, parent: int, data: bytes, names: Mapping[int, str]) -> A11yNode:
+    if not -1 <= parent < index:
+        raise ProtocolError("daemon", f"sent a tree whose node {index} has the parent {parent}")
+    try:
+        node = pb.Node.FromString(data)
+    except DecodeError as error:
+        raise ProtocolError("daemon", f"sent a tree whose node {index} is none: {error}") from error
+    texts = (node.role, node.name, node.text, node.description)
+    if len(data) > MAX_TEXT_CHARS:
+        at_most(f"characters in node {index}", max(map(len, texts)), MAX_TEXT_CHARS)
+    return A11yNode(
+        index, parent, *map(clean, texts),
+        node.value if node.has_value and math.isfinite(node.value) else None,
+        node.states,
+        unpack_box(node.extents) if node.HasField("extents") else None,
+        names.get(node.program_id, ""),
+        (node.row, node.column) if node.is_cell else None,
+    )  # fmt: skip
