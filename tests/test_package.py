@@ -27,7 +27,7 @@ LAYERS = [
         "sci_gym.app",
         "sci_gym.bounds",
         "sci_gym.codec",
-        "sci_gym.frames",
+        "sci_gym.frames", "sci_gym.trees",
         "sci_gym.pixels",
         "sci_gym.evaluation",
         "sci_gym.observation",
