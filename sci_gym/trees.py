@@ -83,8 +83,9 @@ def _unpack_node(index: int, parent: int, data: bytes, names: Mapping[int, str])
     texts = (node.role, node.name, node.text, node.description)
     if len(data) > MAX_TEXT_CHARS:
         at_most(f"characters in node {index}", max(map(len, texts)), MAX_TEXT_CHARS)
+    role, name, text, description = map(clean, texts)
     return A11yNode(
-        index, parent, *map(clean, texts),
+        index, parent, role, name, text, description,
         node.value if node.has_value and math.isfinite(node.value) else None,
         node.states,
         unpack_box(node.extents) if node.HasField("extents") else None,
