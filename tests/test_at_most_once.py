@@ -269,6 +269,15 @@ def test_a_dead_connection_is_an_honest_error(endpoint: Endpoint, line: Line, tm
     assert line.text == ""
 
 
+def test_a_lost_observation_is_an_infrastructure_error(endpoint: Endpoint, line: Line) -> None:
+    client = VMAgentClient(endpoint)
+    client._step_ids = iter([Line.step_id])  # as a second client of the same desktop would count
+    with pytest.raises(InfrastructureError, match="step_id"):
+        step(client, pb.Input(kind=pb.Input.KIND_TYPE, text="a"))
+    client.close()
+    assert line.text == ""
+
+
 @pytest.mark.parametrize(
     "action",
     [
@@ -281,8 +290,9 @@ def test_a_dead_connection_is_an_honest_error(endpoint: Endpoint, line: Line, tm
 )
 @pytest.mark.parametrize("timeout_s", [0.004])
 def test_nothing_stays_pressed_when_a_step_is_aborted(
-    endpoint: Endpoint, line: Line, action: pb.Input, timeout_s: float
+    endpoint: Endpoint, action: pb.Input, timeout_s: float
 ) -> None:
+    line = Line(endpoint)  # the last tests here: a click or a drag takes the focus away
     with contextlib.suppress(grpc.RpcError):
         line.send(line.request(action), timeout_s)
     line.send(line.request(pb.Input()))
@@ -306,12 +316,3 @@ def pressed(endpoint: Endpoint) -> list[str]:
         client.close()
     assert not result.stderr
     return result.stdout.split()
-
-
-def test_a_lost_observation_is_an_infrastructure_error(endpoint: Endpoint, line: Line) -> None:
-    client = VMAgentClient(endpoint)
-    client._step_ids = iter([Line.step_id])  # as a second client of the same desktop would count
-    with pytest.raises(InfrastructureError, match="step_id"):
-        step(client, pb.Input(kind=pb.Input.KIND_TYPE, text="a"))
-    client.close()
-    assert line.text == ""
