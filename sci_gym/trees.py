@@ -80,11 +80,12 @@ def _unpack_node(index: int, parent: int, data: bytes, names: Mapping[int, str])
         node = pb.Node.FromString(data)
     except DecodeError as error:
         raise ProtocolError("daemon", f"sent a tree whose node {index} is none: {error}") from error
-    texts = role, name, text, description = node.role, node.name, node.text, node.description
+    texts = (node.role, node.name, node.text, node.description)
     if len(data) > MAX_TEXT_CHARS:
         at_most(f"characters in node {index}", max(map(len, texts)), MAX_TEXT_CHARS)
+    role, name, text, description = map(clean, texts)
     return A11yNode(
-        index, parent, clean(role), clean(name), clean(text), clean(description),
+        index, parent, role, name, text, description,
         node.value if node.has_value and math.isfinite(node.value) else None,
         node.states,
         unpack_box(node.extents) if node.HasField("extents") else None,

@@ -188,7 +188,7 @@ def test_a_refused_step_is_refused_again(line: Line) -> None:
     assert code_of(line, request) == code_of(line, request)
 
 
-@pytest.mark.parametrize("after_s", [0.0, 0.002, 0.01, 0.03, 0.06, 0.1, 0.2, 0.4])
+@pytest.mark.parametrize("after_s", [0.0, 0.003, 0.02, 0.08, 0.3])
 def test_a_step_whose_call_is_cancelled_acts_once(endpoint: Endpoint, line: Line, after_s: float) -> None:
     """The moments range from before it is sent to after it is answered."""
     request = line.type("a漢b")
@@ -201,7 +201,7 @@ def test_a_step_whose_call_is_cancelled_acts_once(endpoint: Endpoint, line: Line
     assert line.text == "a漢b"
 
 
-@pytest.mark.parametrize("timeout_s", [0.003, 0.02, 0.05, 0.1, 0.3])
+@pytest.mark.parametrize("timeout_s", [0.003, 0.03, 0.1])
 def test_a_step_past_its_deadline_acts_once_at_most(line: Line, timeout_s: float) -> None:
     request = line.type("ABC")
     with contextlib.suppress(grpc.RpcError):
@@ -269,6 +269,15 @@ def test_a_dead_connection_is_an_honest_error(endpoint: Endpoint, line: Line, tm
     assert line.text == ""
 
 
+def test_a_lost_observation_is_an_infrastructure_error(endpoint: Endpoint, line: Line) -> None:
+    client = VMAgentClient(endpoint)
+    client._step_ids = iter([Line.step_id])  # as a second client of the same desktop would count
+    with pytest.raises(InfrastructureError, match="step_id"):
+        step(client, pb.Input(kind=pb.Input.KIND_TYPE, text="a"))
+    client.close()
+    assert line.text == ""
+
+
 @pytest.mark.parametrize(
     "action",
     [
@@ -279,10 +288,11 @@ def test_a_dead_connection_is_an_honest_error(endpoint: Endpoint, line: Line, tm
     ],
     ids=["press", "type", "drag", "click"],
 )
-@pytest.mark.parametrize("timeout_s", [0.004, 0.015])
+@pytest.mark.parametrize("timeout_s", [0.004])
 def test_nothing_stays_pressed_when_a_step_is_aborted(
-    endpoint: Endpoint, line: Line, action: pb.Input, timeout_s: float
+    endpoint: Endpoint, action: pb.Input, timeout_s: float
 ) -> None:
+    line = Line(endpoint)  # the last tests here: a click or a drag takes the focus away
     with contextlib.suppress(grpc.RpcError):
         line.send(line.request(action), timeout_s)
     line.send(line.request(pb.Input()))
@@ -306,12 +316,3 @@ def pressed(endpoint: Endpoint) -> list[str]:
         client.close()
     assert not result.stderr
     return result.stdout.split()
-
-
-def test_a_lost_observation_is_an_infrastructure_error(endpoint: Endpoint, line: Line) -> None:
-    client = VMAgentClient(endpoint)
-    client._step_ids = iter([Line.step_id])  # as a second client of the same desktop would count
-    with pytest.raises(InfrastructureError, match="step_id"):
-        step(client, pb.Input(kind=pb.Input.KIND_TYPE, text="a"))
-    client.close()
-    assert line.text == ""
