@@ -71,7 +71,7 @@ class FrameStore:
         self._check_base(image, places)
         picture = unpack_picture(pointer)
         if places or pointer != self._pointer:
-            frame = self._bare() if image.base else np.zeros((image.height_px, image.width_px, 3), np.uint8)
+            frame = self._bare() if image.base else _blank(image)
             self._paint(frame, image, places)
             place = unpack_box(pointer.picture)
             seen = place.clip(image.width_px, image.height_px)
@@ -123,6 +123,12 @@ class FrameStore:
                 "daemon",
                 f"wrote image {stamp} over {generation} before that was read; a machine has one client",
             )
+
+
+def _blank(image: pb.Image) -> Frame:
+    # One tile fills it; several could overlap, and show what this process had in its memory before.
+    make = np.empty if len(image.tiles) == 1 else np.zeros
+    return make((image.height_px, image.width_px, 3), np.uint8)
 
 
 def _check(image: pb.Image) -> list[Box]:
