@@ -109,14 +109,12 @@ class FrameStore:
             self._paint_shared(frame, image.generation, places)
 
     def _paint_shared(self, frame: Frame, generation: int, places: Sequence[Box]) -> None:
-        size = sum(map(count_bytes, places))
-        if self._memory is None or size > len(self._memory) - _STAMP.size:
+        size = frame.shape[0] * frame.shape[1] * BYTES_PER_PIXEL
+        if self._memory is None or len(self._memory) != size + _STAMP.size:
             raise ProtocolError("daemon", f"sent {size} bytes in shared memory that is not so large")
-        offset = 0
+        pixels: Pixels = np.frombuffer(self._memory, np.uint8, size).reshape(*frame.shape[:2], 4)
         for place in places:
-            pixels: Pixels = np.frombuffer(self._memory, np.uint8, count_bytes(place), offset)
-            paint(part(frame, place), pixels.reshape(place.height, place.width, 4))
-            offset += pixels.size
+            paint(part(frame, place), part(pixels, place))
         (stamp,) = _STAMP.unpack_from(self._memory, len(self._memory) - _STAMP.size)
         if stamp != generation:
             raise ProtocolError(

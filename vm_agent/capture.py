@@ -17,6 +17,8 @@ from sci_gym_vm_agent.damage import Rectangle
 from sci_gym_vm_agent.errors import PartUnavailable
 
 BYTES_PER_PIXEL = 4
+Band = tuple[int, int]
+"""Rows: the first, and one past the last."""
 _STAMP = struct.Struct("<Q")
 _Z_PIXMAP = 2
 _ALL_PLANES = 0xFFFFFFFF
@@ -41,43 +43,42 @@ class Capture:
         self._xcb, self._shm = _library("xcb", "libxcb1"), _library("xcb-shm", "libxcb-shm0")
         self._libc = ctypes.CDLL(None)
         self._declare()
-        self._root = root
+        self._root, self._width = root, width
         self._connection = self._xcb.xcb_connect(display.encode(), None)
         if self._xcb.xcb_connection_has_error(self._connection):
             raise PartUnavailable("display", f"cannot connect to {display}")
         self._segment = self._xcb.xcb_generate_id(self._connection)
         self._stamp_offset = width * height * BYTES_PER_PIXEL
-        self._memory = self._share(frame_fd, self._stamp_offset + _STAMP.size)
+        self.memory = self._share(frame_fd, self._stamp_offset + _STAMP.size)
 
-    def copy(self, rectangles: Sequence[Rectangle], generation: int) -> list[memoryview]:
-        """Copy parts of the screen as it is now, one after another from the memory's start.
-
-        Args:
-            rectangles: within the screen, and together no larger than it.
-            generation: what the memory's stamp says from then on.
-
-        Returns:
-            The parts' pixels, BGRX, valid until the next call.
+    def copy(self, bands: Sequence[Band]) -> None:
+        """Copy rows of the screen as it is now to their place in the memory.
 
         Raises:
             PartUnavailable: the X server is gone.
         """
-        _STAMP.pack_into(self._memory, self._stamp_offset, 0)
-        offset, cookies, parts = 0, [], []
-        for x, y, width, height in rectangles:
-            cookies.append(
-                self._shm.xcb_shm_get_image(
-                    self._connection, self._root, x, y, width, height,
-                    _ALL_PLANES, _Z_PIXMAP, self._segment, offset,
-                )
-            )  # fmt: skip
-            size = width * height * BYTES_PER_PIXEL
-            parts.append(memoryview(self._memory)[offset : offset + size])
-            offset += size
+        cookies = [
+            self._shm.xcb_shm_get_image(
+                self._connection, self._root, 0, top, self._width, bottom - top,
+                _ALL_PLANES, _Z_PIXMAP, self._segment, top * self._width * BYTES_PER_PIXEL,
+            )
+            for top, bottom in bands
+        ]  # fmt: skip
         if not all([self._done(cookie) for cookie in cookies]):  # a list: every reply is to be taken
             raise PartUnavailable("display", "the X server did not give its screen")
-        _STAMP.pack_into(self._memory, self._stamp_offset, generation)
-        return parts
+
+    def stamp(self, generation: int) -> None:
+        """Say of which image the pixels in the memory are; 0 while they change."""
+        _STAMP.pack_into(self.memory, self._stamp_offset, generation)
+
+    def pixels(self, place: Rectangle) -> bytes:
+        """A part of the memory, rows without padding."""
+        x, y, width, height = place
+        starts = range(
+            (y * self._width + x) * BYTES_PER_PIXEL, self._stamp_offset, self._width * BYTES_PER_PIXEL
+        )
+        view = memoryview(self.memory)
+        return b"".join(view[start : start + width * BYTES_PER_PIXEL] for start in starts[:height])
 
     def _done(self, cookie: _Cookie) -> bool:
         reply = self._shm.xcb_shm_get_image_reply(self._connection, cookie, None)

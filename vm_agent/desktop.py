@@ -19,7 +19,7 @@ from sci_gym_protos import vm_agent_pb2 as pb
 from sci_gym_vm_agent.accessibility import Accessibility
 from sci_gym_vm_agent.cells import RUNTIME, Cell, CellPlan, start_cell
 from sci_gym_vm_agent.clipboard import Clipboard
-from sci_gym_vm_agent.damage import DamageLog, Rectangle
+from sci_gym_vm_agent.damage import Rectangle
 from sci_gym_vm_agent.display import Display
 from sci_gym_vm_agent.errors import PartUnavailable
 from sci_gym_vm_agent.programs import Programs
@@ -118,7 +118,6 @@ class Desktop:
         self.accessibility = Accessibility(at_spi, self._changed)
         await self.accessibility.connect()
         await self._start_registry(session, at_spi)
-        self._tree_damage: DamageLog = await self.call(DamageLog, self.name)
         self._damage = DamageWatch(self.name, self._damaged, self._lost)
         self.plan = self._plan_cells(session, at_spi)
         self.programs = Programs(self.plan, self.accessibility, self.activity)
@@ -168,9 +167,9 @@ class Desktop:
         parts.append(("window manager", manager is not None and manager.running, ""))
         return parts
 
-    async def tree_damage(self) -> list[Rectangle]:
+    async def changed_since_read(self) -> list[Rectangle]:
         """Where pixels changed since this was last called."""
-        return await self.call(self._tree_damage.take)
+        return await self.call(self._screen.changed_since_read)
 
     def _changed(self, place: tuple[str, str]) -> None:
         self.activity.notice([place])

@@ -9,6 +9,7 @@ from lz4 import block
 
 from sci_gym_protos import vm_agent_pb2 as pb
 from sci_gym_vm_agent.capture import Capture
+from sci_gym_vm_agent.changes import Changes, merge_bands
 from sci_gym_vm_agent.damage import DamageLog, Rectangle, clip, disjoint, strips
 
 _STRIP_PIXELS = 2**16  # compressed, decompressed and drawn while they are in a core's cache
@@ -23,43 +24,70 @@ class Screen:
         self._shared = frame_fd is not None
         self._damage = DamageLog(display)
         self._capture = Capture(display, root, width, height, frame_fd)
+        self._changes = Changes(self._capture.memory, width, height)
         self._generations = itertools.count(1)
         self._last = self._base = 0
-        self._changed: list[Rectangle] = []  # since the image `_base`
+        self._drawn: list[Rectangle] = []  # changed since the image `_last`
+        self._sent: list[Rectangle] = []  # changed between the images `_base` and `_last`
+        self._unread: list[Rectangle] = []  # changed since `changed_since_read`
+        self._take_in([(0, 0, width, height)])
+
+    def changed_since_read(self) -> list[Rectangle]:
+        """Where pixels changed since this was last called."""
+        self._look()
+        changed, self._unread = self._unread, []
+        return changed
 
     def draw(self, image: pb.Image, request: pb.ObserveRequest) -> None:
         """Fill `image` with what changed since `request.known_image`, or with the whole screen."""
+        self._look()
         shared = self._shared and request.shared_memory
-        changed = self._changes(request.known_image)
+        changed = self._since(request.known_image)
         rectangles = changed if shared else strips(changed, _STRIP_PIXELS)
         self._last = next(self._generations)
-        parts = self._capture.copy(rectangles, self._last)
-        encoding, data = (pb.Image.ENCODING_SHARED, [b""] * len(parts)) if shared else _pack(parts)
+        self._capture.stamp(self._last)
+        encoding, data = pb.Image.ENCODING_SHARED, [b""] * len(rectangles)
+        if not shared:
+            encoding, data = _pack([self._capture.pixels(place) for place in rectangles])
         image.encoding, image.generation, image.base = encoding, self._last, self._base
         image.width_px, image.height_px = self._width, self._height
         for (x, y, width, height), part in zip(rectangles, data):
             place = pb.Rect(x_px=x, y_px=y, width_px=width, height_px=height)
             image.tiles.add(place=place, data=part)
 
-    def _changes(self, known: int) -> list[Rectangle]:
-        """Note for which image the caller needs changes, and return them."""
+    def _look(self) -> None:
+        """Take in what has changed on screen."""
         # Taken before the pixels are: what is drawn between is captured now and told again the next time.
-        taken = [clip(one, self._width, self._height) for one in self._damage.take()]
+        damaged = [clip(one, self._width, self._height) for one in self._damage.take()]
+        if damaged:
+            self._take_in(damaged)
+
+    def _take_in(self, damaged: Sequence[Rectangle]) -> None:
+        bands = merge_bands((y, y + height) for _, y, _, height in damaged)
+        self._capture.stamp(0)
+        self._capture.copy(bands)
+        changed = self._changes.take(bands)
+        self._drawn = disjoint([*self._drawn, *changed])
+        self._unread = disjoint([*self._unread, *changed])
+
+    def _since(self, known: int) -> list[Rectangle]:
+        """Note for which image the caller needs changes, and return them."""
+        drawn, self._drawn = self._drawn, []
         if known and known == self._last:
-            self._base, self._changed = known, disjoint(taken)
+            self._base, self._sent = known, drawn
         elif known and known == self._base:  # it never got the images after that one
-            self._changed = disjoint([*self._changed, *taken])
+            self._sent = disjoint([*self._sent, *drawn])
         else:
             self._base = 0
         whole = (0, 0, self._width, self._height)
-        if not self._base or whole in self._changed:
-            self._base, self._changed = 0, [whole]
-        return self._changed
+        if not self._base or whole in self._sent:
+            self._base, self._sent = 0, [whole]
+        return self._sent
 
 
-def _pack(parts: Sequence[memoryview]) -> tuple[pb.Image.Encoding, list[bytes]]:
+def _pack(parts: Sequence[bytes]) -> tuple[pb.Image.Encoding, list[bytes]]:
     """Compress pixels, or leave them as they are where that makes them no smaller."""
     packed = [block.compress(part) for part in parts]
     if sum(map(len, packed)) < sum(map(len, parts)):
         return pb.Image.ENCODING_LZ4, packed
-    return pb.Image.ENCODING_RAW, [bytes(part) for part in parts]
+    return pb.Image.ENCODING_RAW, list(parts)

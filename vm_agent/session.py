@@ -145,7 +145,7 @@ class Session:
         """Read the tree; programs that were not at rest can lag behind their pixels, and are read again."""
         if request.tree == pb.ObserveRequest.TREE_NONE:
             return None
-        damage = await self._desktop.tree_damage()
+        damage = await self._desktop.changed_since_read()
         again, self._again = self._again, [] if self._outcome is Outcome.AT_REST else damage
         tree = await self._desktop.accessibility.read(
             request, [*damage, *again], self._desktop.programs.owner,
