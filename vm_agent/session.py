@@ -1,4 +1,4 @@
-"""What a step is in the guest: act, settle, observe the same moment; once for each step id."""
+"""What a step is in the guest: act, settle, observe the same moment."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sci_gym_protos import vm_agent_pb2 as pb
 from sci_gym_vm_agent.damage import Rectangle
 from sci_gym_vm_agent.desktop import Desktop
 from sci_gym_vm_agent.display import text_batches
-from sci_gym_vm_agent.errors import LimitExceeded, NotFound, PartUnavailable, Replayed
+from sci_gym_vm_agent.errors import InvalidArgument, LimitExceeded, NotFound, PartUnavailable
 from sci_gym_vm_agent.files import read_file
 from sci_gym_vm_agent.settle import Outcome, wait_until_settled
 
@@ -27,25 +27,13 @@ class Session:
         """Work on a started desktop."""
         self._desktop = desktop
         self._lock = asyncio.Lock()
-        self._last: Optional[pb.StepReply] = None
         self._outcome = Outcome.TOO_LATE
         self._again: list[Rectangle] = []
 
     async def step(self, request: pb.StepRequest) -> pb.StepReply:
-        """Act and observe; a step id that was answered before is answered again, without acting.
-
-        Raises:
-            Replayed: the step id is older than the last one.
-        """
+        """Act, settle and observe."""
+        _check(request.observe)
         async with self._lock:
-            if self._last is not None and request.step_id == self._last.step_id:
-                return self._last
-            if self._last is not None and request.step_id < self._last.step_id:
-                raise Replayed(
-                    f"step_id: {request.step_id} was used before; the last is {self._last.step_id}"
-                )
-            # Claimed before it acts: a retry after a fault in the middle must not act again.
-            self._last = pb.StepReply(step_id=request.step_id)
             clock = asyncio.get_running_loop().time
             start_s = clock()
             await self._act(request.input)
@@ -57,17 +45,17 @@ class Session:
             phases.act = 1000 * (acted_s - start_s)
             phases.change = 1000 * (changed_s - acted_s)
             phases.settle = 1000 * (settled_s - changed_s)
-            self._last = pb.StepReply(
+            return pb.StepReply(
                 step_id=request.step_id,
                 settled=outcome is not Outcome.TOO_LATE,
                 observation=observation,
                 probe=self._probe(request.probe),
                 phases=phases,
             )
-            return self._last
 
     async def observe(self, request: pb.ObserveRequest) -> pb.Observation:
         """Observe without acting."""
+        _check(request)
         async with self._lock:
             observation, _ = await self._observe(request)
             return observation
@@ -173,6 +161,11 @@ class Session:
             probed.truncated = True
         probed.exists = True
         return probed
+
+
+def _check(request: pb.ObserveRequest) -> None:
+    if request.tree not in pb.ObserveRequest.TreeScope.values():
+        raise InvalidArgument(f"observe.tree: {request.tree} is unknown to this daemon")
 
 
 def _rect(x: int, y: int, width: int, height: int) -> pb.Rect:

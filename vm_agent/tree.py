@@ -18,6 +18,7 @@ from sci_gym_vm_agent.damage import Rectangle, overlap
 from sci_gym_vm_agent.objects import FOCUSED, HIDDEN, KNOWN, STALE, UNSURE, Cell, Key, Reader, Thing
 
 _MAX_DEPTH = 100
+_MAX_BYTES = 2**23
 _MAX_EVENTS = 10_000
 _FORGET_BEYOND = 20_000
 # After these the rows or items of an object may have changed as well.
@@ -172,6 +173,7 @@ class _Walk:
         self._things = things
         self._whole = whole
         self._left = max_nodes
+        self._bytes_left = _MAX_BYTES
         self._cut = False
         self.seen: Set[Key] = set()
 
@@ -234,10 +236,15 @@ class _Walk:
                 return
             if not self._enters(thing, depth):
                 return
+            message = thing.message(program_id, cell)
+            self._bytes_left -= len(message)
+            if self._bytes_left < 0:
+                self._cut = True
+                return
             placed.add(key)
             index = len(nodes)
             parents.append(parent)
-            nodes.append(thing.message(program_id, cell))
+            nodes.append(message)
             for child, place in self._cells(thing):
                 add(child, index, depth + 1, program_id, place)
 
