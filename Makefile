@@ -8,7 +8,7 @@ DEV := $(VENV)/.dev-installed
 # Pins the CPU build of torch; a newer one on the index may pull gigabytes of CUDA.
 CONSTRAINTS := constraints.txt
 # The reference for the accessibility tree, and what tests look at processes, buses and pages with.
-TEST_PACKAGES := python3-pyatspi dbus-bin procps chromium
+TEST_PACKAGES := python3-pyatspi dbus-bin procps chromium texstudio gnumeric
 
 .PHONY: demo test check verify protos packages clean
 

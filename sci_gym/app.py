@@ -103,4 +103,5 @@ class App(abc.ABC):
         """The program's state as plain data; each app documents its keys.
 
         Pure, and total: a program that is gone or half drawn gives an empty or partial state, never an error.
+        It reads tree, programs, windows and files; while these stay the same it is not called again.
         """

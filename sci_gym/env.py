@@ -17,7 +17,18 @@ from sci_gym.coordinator import Coordinator
 from sci_gym.errors import InfrastructureError, UnknownNameError
 from sci_gym.evaluation import GraphRun, PredicateSet, right_stop
 from sci_gym.spaces import OBSERVATIONS, kinds_for, make_action_space, make_observation_space, to_action
-from sci_gym.specs import STOP_KINDS, Action, Evidence, Frame, Kind, Observation, TaskSpec, Verdict
+from sci_gym.specs import (
+    STOP_KINDS,
+    A11yNode,
+    A11yTree,
+    Action,
+    Evidence,
+    Frame,
+    Kind,
+    Observation,
+    TaskSpec,
+    Verdict,
+)
 
 REWARDS = ("sparse", "graph")
 TaskDraw = Callable[[np.random.Generator], TaskSpec]
@@ -86,6 +97,8 @@ class SciEnv(gym.Env[dict[str, Any], Any]):
         self._task: TaskSpec | None = None
         self._last: Observation | None = None
         self._viewer: Any = None
+        self._sources: tuple[Any, ...] | None = None
+        self._marked: A11yTree | None = None
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -187,15 +200,27 @@ class SciEnv(gym.Env[dict[str, Any], Any]):
 
     def _evidence(self, stop: Action | None) -> Evidence:
         return Evidence(
-            state={self.app.name: self.app.read_state(self.last)},
+            state={self.app.name: self._state()},
             files=self.last.files,
             stop=stop.kind if stop else None,
             answer=stop.text if stop and stop.kind is Kind.ANS else None,
         )
 
+    def _state(self) -> Mapping[str, Any]:
+        """The program's state; read again only when something of what it is read from has changed."""
+        sources = (self.last.tree, self.last.programs, self.last.windows, self.last.files)
+        if self._sources is None or self._sources[0] is not sources[0] or self._sources[1:] != sources[1:]:
+            self._sources, self._read = sources, self.app.read_state(self.last)
+        return self._read
+
+    def _marks(self) -> tuple[A11yNode, ...]:
+        tree = self.last.tree
+        if tree is not self._marked:
+            self._marked, self._found = tree, seen.find_marks(tree.showing, self.width, self.height)
+        return self._found
+
     def _observe(self) -> dict[str, Any]:
-        shown = self.last.tree.showing
-        marks = seen.find_marks(shown, self.width, self.height)
+        shown, marks = self.last.tree.showing, self._marks()
         make: dict[str, Callable[[], Any]] = {
             "screenshot": lambda: self.last.screenshot.copy(),
             "a11y": lambda: seen.describe_tree(shown, marks),
@@ -207,12 +232,11 @@ class SciEnv(gym.Env[dict[str, Any], Any]):
 
     def _info(self) -> dict[str, Any]:
         verdict = self._verdict
-        shown = self.last.tree.showing
         return {
             "task": self.task.id,
             "instruction": self.task.instruction,
-            "nodes": shown.nodes,
-            "marks": seen.find_marks(shown, self.width, self.height),
+            "nodes": self.last.tree.showing.nodes,
+            "marks": self._marks(),
             "graph": {node: str(status) for node, status in verdict.status.items()},
             "coverage_rate": verdict.coverage_rate,
             "logical_consistency": verdict.logical_consistency,

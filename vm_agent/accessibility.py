@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from typing import Any, Callable, Dict, List, Sequence, Tuple
 
 from dbus_fast import Message
@@ -34,7 +35,8 @@ class Accessibility:
         self._on_event = on_event
         self._owned = asyncio.Event()
         self._processes: Dict[str, int] = {}
-        self.tree = AccessibilityTree(self._bus)
+        self._generations = itertools.count(1)
+        self._tree = AccessibilityTree(self._bus, self._generations)
 
     async def connect(self) -> None:
         """Connect, and listen to all events."""
@@ -90,9 +92,8 @@ class Accessibility:
             limit_s: to read it.
         """
         roots = await self.applications()  # its answer comes after all events that were sent before
-        if request.fresh_tree:
-            self.tree.forget()
-        return await self.tree.read(
+        tree = AccessibilityTree(self._bus, self._generations) if request.fresh_tree else self._tree
+        return await tree.read(
             [(root, program_of(pid)) for root, pid in roots], damage,
             whole=request.tree == pb.ObserveRequest.TREE_ALL, max_nodes=max_nodes, limit_s=limit_s,
         )  # fmt: skip
@@ -123,5 +124,5 @@ class Accessibility:
         elif interface.startswith(_EVENT):
             key = (message.sender or "", message.path or "")
             detail = str(message.body[0]) if message.body else ""
-            self.tree.notice((key, member, detail))
+            self._tree.notice((key, member, detail))
             self._on_event((key[1], member))

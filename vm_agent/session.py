@@ -133,8 +133,11 @@ class Session:
         """Read the tree; programs that were not at rest can lag behind their pixels, and are read again."""
         if request.tree == pb.ObserveRequest.TREE_NONE:
             return None
-        damage = await self._desktop.changed_since_read()
-        again, self._again = self._again, [] if self._outcome is Outcome.AT_REST else damage
+        damage: list[Rectangle] = []
+        again = self._again
+        if not request.fresh_tree:
+            damage = await self._desktop.changed_since_read()
+            self._again = [] if self._outcome is Outcome.AT_REST else damage
         tree = await self._desktop.accessibility.read(
             request, [*damage, *again], self._desktop.programs.owner,
             max_nodes=min(request.max_nodes or MAX_NODES, MAX_NODES),

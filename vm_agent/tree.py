@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 from dataclasses import dataclass
-from typing import Dict, List, Optional, Sequence, Set, Tuple
+from typing import Dict, Iterator, List, Optional, Sequence, Set, Tuple
 
 from sci_gym_protos import vm_agent_pb2 as pb
 from sci_gym_vm_agent.bus import Batch, Bus
@@ -39,27 +39,22 @@ Roots = Sequence[Tuple[Key, int]]
 class AccessibilityTree:
     """All programs' objects as they were last read."""
 
-    def __init__(self, bus: Bus) -> None:
-        """Read through `bus`."""
-        self._bus = bus
+    def __init__(self, bus: Bus, generations: Iterator[int]) -> None:
+        """Read through `bus`; `generations` numbers what is read."""
+        self._bus, self._generations = bus, generations
         self._things: Dict[Key, Thing] = {}
         self._events: Dict[Event, None] = {}
         self._doubts = itertools.count(1)
         self._doubted = 0
-        self._generations = itertools.count(1)
         self._made: Dict[Tuple[bool, int], _Made] = {}
 
     def notice(self, event: Event) -> None:
         """Remember that an object changed."""
         self._events[event] = None
-        if len(self._events) > _MAX_EVENTS:
-            self.forget()
-
-    def forget(self) -> None:
-        """Take nothing that was read before for granted."""
-        self._events.clear()
-        self._things.clear()
-        self._made.clear()
+        if len(self._events) > _MAX_EVENTS:  # read all anew rather than remember more
+            self._events.clear()
+            self._things.clear()
+            self._made.clear()
 
     async def read(
         self, roots: Roots, damage: Sequence[Rectangle], *, whole: bool, max_nodes: int, limit_s: float

@@ -149,6 +149,8 @@ class A11yTree:
 
     def subset(self, kept: Sequence[A11yNode]) -> A11yTree:
         """A tree of some of the nodes; one whose parent is left out hangs below the nearest that is kept."""
+        if len(kept) == len(self.nodes):
+            return self
         place: dict[int, int] = {-1: -1}
         wanted = {node.index for node in kept}
         nodes: list[A11yNode] = []
