@@ -24,9 +24,9 @@ def main() -> None:
         env.reset(seed=0)
         for _ in range(options.times):
             ours += timed(lambda: env.reset(seed=0), 1)
-            phases = env.unwrapped.stats()["phases_s"]
-            machine.append(phases["machine"] * 1000)
-            program.append((phases["launch"] + phases["ready"]) * 1000)
+            phases = env.unwrapped.stats()["phases_ms"]
+            machine.append(phases["machine"]["last"])
+            program.append(phases["launch"]["last"] + phases["ready"]["last"])
         rows = [
             row("reset", "ms", ours, {"the program's own start": program}),
             row("a fresh desktop (X server, buses, window manager, daemon)", "ms", machine, {}),

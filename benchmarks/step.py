@@ -42,7 +42,7 @@ def main() -> None:
     env = gym.make("SciBoard-KAlgebra-v0", disable_env_checker=True)
     try:
         env.reset(seed=0)
-        client = env.unwrapped._coordinator._connected
+        client = env.unwrapped._coordinator._stage.client
         client.put_file("plain.py", PLAIN.encode())
         place = (900, 1030)
         plain = ["/usr/bin/python3", "/home/user/plain.py", *map(str, place)]

@@ -41,7 +41,8 @@ err = Console(stderr=True)
 
 @app.command()
 def doctor(
-    as_json: Json = False, trial: Annotated[bool, typer.Option(help="Start each machine once.")] = True
+    as_json: Json = False,
+    trial: Annotated[bool, typer.Option(help="Start each machine once, and play a few steps.")] = True,
 ) -> None:
     """Tell what is installed, what each app and machine needs, and the command that gets it."""
     findings = examination.examine(trial)

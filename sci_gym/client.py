@@ -262,9 +262,9 @@ class VMAgentClient:
         size = self.send("GetScreenSize", pb.GetScreenSizeRequest())
         return size.width_px, size.height_px
 
-    def health(self) -> dict[str, str]:
+    def health(self, timeout_s: float | None = None) -> dict[str, str]:
         """What is wrong with each part of the desktop, "" for nothing."""
-        parts = self.send("Health", pb.HealthRequest()).parts
+        parts = self.send("Health", pb.HealthRequest(), timeout_s).parts
         return {
             clean_error(part.name): "" if part.healthy else clean_error(part.detail) or "does not run"
             for part in parts

@@ -6,16 +6,21 @@ import os
 import platform
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
+
+import gymnasium as gym
 
 from sci_gym.app import App
 from sci_gym.errors import SciGymError
 from sci_gym.loader import MACHINES, app_names, load_app
 from sci_gym.machines import MachineSpec
+from sci_gym.specs import Action
 
 _PACKAGES = ("sci-gym", "gymnasium", "grpcio", "protobuf", "numpy")
+_TRIAL_STEPS = 3
 _EXTRAS = {"rl": "stable-baselines3", "libvirt": "libvirt-python", "ray": "ray"}
 
 
@@ -30,6 +35,7 @@ class Finding:
         detail: its version or place, or what is wrong.
         fix: the command that gets it, "" when nothing is to be done.
         needed: whether sci_gym's default use needs it.
+        stats: of a trial episode, see `SciEnv.stats`.
     """
 
     subject: str
@@ -38,6 +44,7 @@ class Finding:
     detail: str
     fix: str = ""
     needed: bool = True
+    stats: Mapping[str, Any] | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -48,7 +55,7 @@ def examine(trial: bool = True) -> list[Finding]:
     """Look at everything.
 
     Args:
-        trial: also start each machine whose parts are there, and time it.
+        trial: also start each machine whose parts are there, play a few steps of an app on it, and time both.
     """
     findings = [_python(), *(_package(name, needed=True) for name in _PACKAGES)]
     findings += [_package(name, needed=False, extra=extra) for extra, name in _EXTRAS.items()]
@@ -98,11 +105,45 @@ def _machine(name: str, trial: bool) -> list[Finding]:
     start = time.perf_counter()
     try:
         desktop.start()
-        return [Finding(name, "trial start", True, f"a desktop in {time.perf_counter() - start:.2f} s")]
+        started = Finding(name, "trial start", True, f"a desktop in {time.perf_counter() - start:.2f} s")
     except SciGymError as error:
         return [Finding(name, "trial start", False, str(error), _namespace_fix(str(error)))]
     finally:
         desktop.stop()
+    whole = [app for app in map(load_app, app_names()) if all(one.found for one in app.requirements)]
+    return [started, *(_episode(name, app) for app in whole[:1])]
+
+
+def _episode(machine: str, app: App) -> Finding:
+    """A reset and a few steps that do nothing."""
+    env = gym.make(app.env_id, machine=machine, disable_env_checker=True)
+    fault = ""
+    try:
+        env.reset(seed=0)
+        for _ in range(_TRIAL_STEPS):
+            *_, info = env.step(Action.wait(0))
+            if "infra_error" in info:
+                fault = info["infra_error"]["message"]
+                break
+    except SciGymError as error:
+        fault = str(error)
+    finally:
+        env.close()
+    stats: dict[str, Any] = env.unwrapped.stats()  # type: ignore[attr-defined]
+    return Finding(machine, "trial episode", not fault, fault or _describe(app, stats), stats=stats)
+
+
+def _describe(app: App, stats: Mapping[str, Any]) -> str:
+    phases, counters = stats["phases_ms"], stats["counters"]
+
+    def median(*names: str) -> str:
+        return ", ".join(f"{name} {phases[name]['median']:.0f}" for name in names)
+
+    return (
+        f"{app.title}: {median('reset')} ms ({median('machine', 'launch', 'ready', 'observe')}), "
+        f"{median('step')} ms ({median('settle', 'capture', 'tree')}); {counters['reset_faults']} restarts, "
+        f"{counters['relaunches']} relaunches, {counters['deadlines_met']} deadlines met"
+    )
 
 
 def _namespace_fix(message: str) -> str:

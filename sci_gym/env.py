@@ -114,8 +114,9 @@ class SciEnv(gym.Env[dict[str, Any], Any]):
         self._over = False
         self._steps = self._stagnant = 0
         self._last = self._coordinator.reset(self._task)
-        self._run.update(self._evidence(None))
-        self._verdict = self._run.verdict(self._evidence(None))
+        untouched = self._evidence(None)
+        self._run.update(untouched)
+        self._verdict = self._run.verdict(untouched)
         self._show()
         return self._observe(), self._info()
 
@@ -181,8 +182,15 @@ class SciEnv(gym.Env[dict[str, Any], Any]):
         return self._verdict
 
     def stats(self) -> dict[str, Any]:
-        """Counters since make (resets, steps, relaunches, faults), and each phase's last duration."""
-        return {"counters": dict(self._coordinator.counters), "phases_s": dict(self._coordinator.phases_s)}
+        """What happened since make, as plain data.
+
+        `counters` (see `stats.COUNTERS`); `faults`: how often each part failed; `phases_ms`: for each phase
+        `n`, `min`, `median`, `max` and `last`, over the last 1,000; `spares`: how many are `ready` and in the
+        `making`, and `last_failure`. Phases are `reset` and its `setup` and `observe`; `machine`, `launch`,
+        `ready` of each desktop, spares included; `step` and, as the daemon measures them (see `Phases` in the
+        .proto), its `act`, `change`, `settle`, `capture` and `tree`.
+        """
+        return self._coordinator.summary()
 
     def _judge(self, evidence: Evidence) -> float:
         before = self._verdict

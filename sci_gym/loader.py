@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,12 @@ import numpy as np
 
 import sci_gym.envs
 from sci_gym.app import App
-from sci_gym.coordinator import Coordinator, Timing
+from sci_gym.coordinator import Coordinator
 from sci_gym.env import EnvOptions, SciEnv, TaskDraw
 from sci_gym.errors import ConfigurationError, UnknownNameError
 from sci_gym.machines import Machine, MachineSpec, SandboxMachine
 from sci_gym.specs import TaskSpec
+from sci_gym.stage import Timing
 from sci_gym.tasks import Template, load_template, load_templates
 
 MACHINES: Mapping[str, type[Machine]] = {"sandbox": SandboxMachine}
@@ -73,6 +75,7 @@ def make(
     interface: str = "gui",
     resolution: tuple[int, int] = (1920, 1080),
     render_mode: str | None = None,
+    spares: int = 0,
     timing: Timing | None = None,
 ) -> SciEnv:
     """What `gym.make("SciBoard-...-v0", ...)` calls.
@@ -86,15 +89,19 @@ def make(
         interface: "gui", "cli" or "hybrid".
         resolution: (width, height) of the screen, in pixels.
         render_mode: None, "rgb_array" or "human".
+        spares: how many desktops to keep ready for coming resets; each is made in the background, used by
+            one episode, and not made when memory is short.
         timing: deadlines, see `Timing`.
 
     Raises:
         UnknownNameError: an option has no such value.
+        ConfigurationError: options that cannot go together.
     """
     loaded = load_app(app)
     width, height = _check_resolution(resolution)
     options = EnvOptions(observation, reward, interface, width, height, render_mode)
-    coordinator = Coordinator(_make_machine(machine, width, height), loaded, timing)
+    maker = _machine_maker(machine, width, height, spares)
+    coordinator = Coordinator(maker, loaded, timing, spares=spares)
     return SciEnv(loaded, select_tasks(loaded, task), coordinator, options)
 
 
@@ -127,13 +134,20 @@ def _check_resolution(resolution: Any) -> tuple[int, int]:
     return width, height
 
 
-def _make_machine(machine: str | Machine, width: int, height: int) -> Machine:
+def _machine_maker(machine: str | Machine, width: int, height: int, spares: int) -> Callable[[], Machine]:
+    if spares < 0:
+        raise ConfigurationError(f"spares: must be 0 or more, not {spares}")
     if isinstance(machine, Machine):
+        if spares:
+            raise ConfigurationError(
+                f"spares: one given machine cannot be multiplied; name its kind (machine='sandbox'), or "
+                f"leave spares={spares} out"
+            )
         if (machine.spec.width, machine.spec.height) != (width, height):
             size = f"{machine.spec.width}x{machine.spec.height}"
             raise ConfigurationError(f"machine: its screen is {size}, resolution is {width}x{height}")
-        return machine
+        return lambda: machine
     name = "sandbox" if machine == "auto" else machine
     if name not in MACHINES:
         raise UnknownNameError("machine", name, ["auto", *MACHINES])
-    return MACHINES[name](MachineSpec(width=width, height=height))
+    return partial(MACHINES[name], MachineSpec(width=width, height=height))

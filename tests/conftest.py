@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -46,3 +48,13 @@ def env() -> Iterator[gym.Env[Any, Any]]:
     made = gym.make("SciBoard-KAlgebra-v0", resolution=(1280, 800), disable_env_checker=True)
     yield made
     made.close()
+
+
+@pytest.fixture
+def folders(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where the machines of this test, and no others, have their folders."""
+    with tempfile.TemporaryDirectory() as path:
+        Path(path).chmod(0o755)
+        monkeypatch.setattr(tempfile, "tempdir", path)
+        yield Path(path)
+        monkeypatch.undo()

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from sci_gym.app import ProgramSpec, Requirement
-from sci_gym.coordinator import Coordinator, Timing
+from sci_gym.coordinator import Coordinator
 from sci_gym.errors import (
     ActionError,
     ConfigurationError,
@@ -26,6 +26,7 @@ from sci_gym.loader import load_app, select_tasks
 from sci_gym.machines import MachineSpec, SandboxMachine
 from sci_gym.spaces import from_action, kinds_for, make_action_space, to_action
 from sci_gym.specs import Action
+from sci_gym.stage import Timing
 from tests.processes import family
 
 ENV_ID = "SciBoard-KAlgebra-v0"
@@ -112,7 +113,7 @@ def app_with(program: ProgramSpec, *requirements: Requirement) -> Any:
 def reset(app: Any) -> None:
     task = select_tasks(load_app("kalgebra"), "product-odd")(np.random.default_rng(0))
     machine = SandboxMachine(MachineSpec(width=640, height=480))
-    coordinator = Coordinator(machine, app, Timing(resets=2, launches=2))
+    coordinator = Coordinator(lambda: machine, app, Timing(resets=2, launches=2))
     try:
         coordinator.reset(task)
     finally:

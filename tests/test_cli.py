@@ -30,6 +30,9 @@ def test_doctor_finds_what_is_there_and_starts_a_desktop() -> None:
     assert (status, report["healthy"], report["install"]) == (0, True, "")
     found = {(one["subject"], one["what"]): one for one in report["findings"]}
     assert found["sandbox", "trial start"]["ok"]
+    stats = found["sandbox", "trial episode"]["stats"]
+    assert (stats["counters"]["resets"], stats["counters"]["steps"]) == (1, 3)
+    assert stats["phases_ms"]["step"]["n"] == 3
     assert found["kalgebra", "/usr/bin/kalgebra"]["detail"] == "/usr/bin/kalgebra"
 
 

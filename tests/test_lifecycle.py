@@ -106,9 +106,9 @@ def test_the_next_machine_removes_what_a_killed_process_left() -> None:
     assert not folder.exists()
 
 
-def test_a_machine_leaves_no_file() -> None:
-    before = set(Path("/tmp").glob("sci-gym-*"))
+def test_a_machine_leaves_no_file(folders: Path) -> None:
     machine = SandboxMachine(MachineSpec(width=640, height=480))
     machine.start()
+    assert list(folders.iterdir())
     machine.stop()
-    assert set(Path("/tmp").glob("sci-gym-*")) <= before
+    assert not list(folders.iterdir())

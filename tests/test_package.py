@@ -22,7 +22,7 @@ FOLDERS = {
 # Lower layers first; a module may import its own layer and those before it.
 LAYERS = [
     {"sci_gym_protos"},
-    {"sci_gym.errors", "sci_gym.specs", "sci_gym.web", "sci_gym.templates"},
+    {"sci_gym.errors", "sci_gym.specs", "sci_gym.web", "sci_gym.templates", "sci_gym.stats"},
     {
         "sci_gym.app",
         "sci_gym.bounds",
@@ -36,6 +36,9 @@ LAYERS = [
         "sci_gym.drawing",
     },
     {"sci_gym.client", "sci_gym.tasks", "sci_gym.spaces", "sci_gym.viewer", "sci_gym.layout"},
+    {"sci_gym.guest_api"},
+    {"sci_gym.stage"},
+    {"sci_gym.spares"},
     {"sci_gym.coordinator"},
     {"sci_gym.env"},
     {"sci_gym.loader", "sci_gym.registration", "sci_gym.oracle"},

@@ -14,11 +14,9 @@ import sys
 from pathlib import Path
 
 from sci_gym_vm_agent import __version__
-from sci_gym_vm_agent.desktop import Desktop
 from sci_gym_vm_agent.errors import PartUnavailable
 from sci_gym_vm_agent.keyring import leave_session_keyring
-from sci_gym_vm_agent.limits import MemoryGuard
-from sci_gym_vm_agent.server import Service, make_server
+from sci_gym_vm_agent.parts import Parts
 
 _MIN_TOKEN_CHARS = 32
 
@@ -52,7 +50,14 @@ async def serve(options: argparse.Namespace, token: str) -> None:
     width, height = (int(part) for part in options.size.split("x"))
     if options.frame_fd is not None:
         os.set_inheritable(options.frame_fd, False)  # nothing that the daemon starts may map it
-    desktop = Desktop(options.root, width, height, options.max_processes, options.frame_fd)
+    parts = Parts(options.root, width, height)
+    await parts.start()
+    # Loading these takes as long as the X server takes to come up, so both go on at once.
+    from sci_gym_vm_agent.desktop import Desktop
+    from sci_gym_vm_agent.limits import MemoryGuard
+    from sci_gym_vm_agent.server import Service, make_server
+
+    desktop = Desktop(parts, options.root, options.max_processes, options.frame_fd)
     await desktop.start()
     guard = asyncio.create_task(MemoryGuard(desktop.programs, options.max_memory).watch())
     server = make_server(options.listen, token, Service(desktop, stopped))

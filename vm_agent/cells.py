@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Mapping, Optional, Sequence
 
 from sci_gym_vm_agent.errors import InvalidArgument, PartUnavailable
+from sci_gym_vm_agent.parts import RUNTIME
 
 HOME = "/home/user"
-RUNTIME = "/run/user/1000"
 UID = 1000
 _START_S = 10.0
 MAX_ARGUMENT_BYTES = 2**17 - 1  # Linux, MAX_ARG_STRLEN

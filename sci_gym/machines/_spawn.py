@@ -40,3 +40,12 @@ def _thread() -> ThreadPoolExecutor:
             _threads.clear()
             _threads[os.getpid()] = ThreadPoolExecutor(1, thread_name_prefix="sci-gym-spawn")
         return _threads[os.getpid()]
+
+
+def _renew_lock() -> None:
+    global _lock
+    _lock = threading.Lock()
+
+
+# A fork copies the lock as it is, but not the thread that may hold it.
+os.register_at_fork(after_in_child=_renew_lock)

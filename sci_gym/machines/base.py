@@ -52,8 +52,9 @@ class Endpoint:
 
 
 class Machine(abc.ABC):
-    """A place where a desktop runs. Not thread-safe.
+    """A place where a desktop runs.
 
+    One thread at a time, but for `stop` and `held_bytes`, which any thread may call at any time.
     After any exit path, `kill -9` of this process included, nothing of a machine is left running.
     """
 
@@ -75,8 +76,18 @@ class Machine(abc.ABC):
         """Bring it back to the state in which it was after `start`; raises what `start` raises."""
 
     @abc.abstractmethod
-    def stop(self) -> None:
-        """End it with all its processes and files; more than once is fine."""
+    def stop(self) -> bool:
+        """End it with all its processes and files within seconds; more than once is fine, and never raises.
+
+        A `start` or `restore` that goes on in another thread then fails with LaunchError, or had not begun.
+
+        Returns:
+            Whether all of it has ended; False when the kernel does not let a process go.
+        """
+
+    def held_bytes(self) -> int:
+        """What it holds of this host's memory; at worst what it may hold, where that cannot be told."""
+        return self.spec.memory_bytes
 
     @abc.abstractmethod
     def require(self, requirements: Sequence[Requirement]) -> None:

@@ -7,25 +7,27 @@ few files of /etc. Works for root, which first becomes an ordinary user, and for
 
 from __future__ import annotations
 
+import compileall
 import contextlib
-import mmap
+import functools
 import os
 import secrets
 import selectors
 import shutil
 import subprocess
 import sys
-import tempfile
-import time
+import threading
+import weakref
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import IO
+from typing import Any
 
 from sci_gym.app import Requirement
 from sci_gym.errors import LaunchError, MissingDependencyError
 from sci_gym.frames import memory_bytes
-from sci_gym.machines._claims import claim, remove_orphans
+from sci_gym.machines._claims import remove_orphans
+from sci_gym.machines._remains import Remains
 from sci_gym.machines._shared import share_memory
 from sci_gym.machines._spawn import spawn
 from sci_gym.machines.base import Endpoint, Machine, MachineSpec
@@ -48,7 +50,7 @@ _CODE = "/opt/sci-gym"
 _SOCKETS = "/run/sci-gym"
 _DAEMON_IMPORTS = ("grpc", "google", "dbus_fast", "lz4", "Xlib")
 _UNPRIVILEGED_UID = 65534
-_STOP_S = 5.0
+_STOP_AGAIN_S = 0.05
 _PREFIX = "sci-gym-"
 _PASSWD = "root:x:0:0:root:/root:/usr/sbin/nologin\nuser:x:1000:1000:user:/home/user:/bin/bash\n"
 _GROUP = "root:x:0:\nuser:x:1000:\n"
@@ -60,10 +62,9 @@ class SandboxMachine(Machine):
     def __init__(self, spec: MachineSpec) -> None:
         """Plan a sandbox."""
         super().__init__(spec)
-        self._process: subprocess.Popen[bytes] | None = None
-        self._folder: Path | None = None
-        self._claim: IO[str] | None = None
-        self._frame_memory: mmap.mmap | None = None
+        self._lock = threading.RLock()  # held while it starts
+        self._remains: Remains | None = None
+        self._finalizer: weakref.finalize[Any, SandboxMachine] | None = None
 
     @classmethod
     def missing(cls) -> dict[str, str]:
@@ -78,45 +79,37 @@ class SandboxMachine(Machine):
                 f"the sandbox needs {', '.join(missing)}; install with: "
                 f"apt-get install --no-install-recommends {' '.join(sorted(set(missing.values())))}"
             )
-        self.stop()
-        token = secrets.token_urlsafe(32)
-        remove_orphans(_PREFIX)
-        self._folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
-        self._claim = claim(self._folder)
-        _prepare(self._folder)
-        descriptor, self._frame_memory = share_memory(memory_bytes(self.spec.width, self.spec.height))
-        log = (self._folder / "daemon.log").open("wb")
-        with log, os.fdopen(descriptor):
-            self._process = spawn(_command(self._folder, self.spec, descriptor), log, [descriptor])
-        try:
-            self._hand_over(token)
-        except BaseException:
+        with self._lock:
             self.stop()
-            raise
-        return Endpoint(f"unix:{self._folder / 'run' / 'agent.sock'}", token, self._frame_memory)
+            remove_orphans(_PREFIX)
+            remains = self._remains = Remains(_PREFIX)
+            self._finalizer = weakref.finalize(self, remains.end)
+            try:
+                return self._start(remains)
+            except BaseException:
+                self.stop()
+                raise
 
     def restore(self) -> Endpoint:
         """A fresh sandbox is as cheap as bringing an old one back."""
         return self.start()
 
-    def stop(self) -> None:
-        """End the sandbox: closing its standard input ends the daemon; then terminate, kill, reap."""
-        process, self._process = self._process, None
-        if process is not None:
-            for stream in (process.stdin, process.stdout):
-                if stream is not None:
-                    with contextlib.suppress(OSError):
-                        stream.close()
-            process.kill()  # all else in the sandbox dies with bwrap's first process
-            process.wait(_STOP_S)
-        if self._frame_memory is not None:
-            with contextlib.suppress(BufferError):  # a traceback that someone keeps may still look into it
-                self._frame_memory.close()
-            self._frame_memory = None
-        folder, self._folder = self._folder, None
-        if folder is not None and self._claim is not None:
-            shutil.rmtree(folder, ignore_errors=True)
-            self._claim.close()
+    def stop(self) -> bool:
+        """End the sandbox, also under a start in another thread."""
+        while not self._lock.acquire(timeout=_STOP_AGAIN_S):
+            if self._remains is not None:
+                self._remains.kill()  # again: it may have been about to be started
+        try:
+            finalizer, self._finalizer = self._finalizer, None
+            self._remains = None
+            return finalizer is None or finalizer() is not False
+        finally:
+            self._lock.release()
+
+    def held_bytes(self) -> int:
+        """Proportional set size of its processes; the limit when they cannot be read."""
+        remains = self._remains
+        return (remains.held_bytes() if remains else 0) or super().held_bytes()
 
     def require(self, requirements: Sequence[Requirement]) -> None:
         """Look on this host, whose /usr the sandbox shows."""
@@ -131,21 +124,37 @@ class SandboxMachine(Machine):
     @property
     def running(self) -> bool:
         """Whether the sandbox lives."""
-        return self._process is not None and self._process.poll() is None
-
-    def _hand_over(self, token: str) -> None:
-        """Give the daemon its token, and wait for its word that it is ready."""
         process = self._process
-        assert process is not None  # started just before, with pipes
-        assert process.stdin is not None
+        return process is not None and process.poll() is None
+
+    @property
+    def _process(self) -> subprocess.Popen[bytes] | None:
+        return self._remains.process if self._remains else None
+
+    @property
+    def _folder(self) -> Path | None:
+        return self._remains.folder if self._remains else None
+
+    def _start(self, remains: Remains) -> Endpoint:
+        _prepare(remains.folder)
+        _compile_daemon()
+        descriptor, remains.frame_memory = share_memory(memory_bytes(self.spec.width, self.spec.height))
+        with os.fdopen(descriptor), (remains.folder / "daemon.log").open("wb") as log:
+            remains.process = spawn(_command(remains.folder, self.spec, descriptor), log, [descriptor])
+        token = secrets.token_urlsafe(32)
+        self._hand_over(remains.process, token)
+        return Endpoint(f"unix:{remains.folder / 'run' / 'agent.sock'}", token, remains.frame_memory)
+
+    def _hand_over(self, process: subprocess.Popen[bytes], token: str) -> None:
+        """Give the daemon its token, and wait for its word that it is ready."""
+        assert process.stdin is not None  # both are piped by spawn
         assert process.stdout is not None
         with contextlib.suppress(BrokenPipeError):
             process.stdin.write(f"{token}\n".encode())
             process.stdin.flush()
-        deadline = time.monotonic() + self.spec.start_s
         with selectors.DefaultSelector() as selector:
             selector.register(process.stdout, selectors.EVENT_READ)
-            if not selector.select(max(deadline - time.monotonic(), 0)):
+            if not selector.select(self.spec.start_s):
                 raise LaunchError(
                     "sandbox", f"the daemon was not ready within {self.spec.start_s} s; {self._log()}"
                 )
@@ -166,6 +175,12 @@ def _prepare(folder: Path) -> None:
     (folder / "group").write_text(_GROUP)
     if os.geteuid() == 0:
         os.chown(folder / "run", _UNPRIVILEGED_UID, _UNPRIVILEGED_UID)
+
+
+@functools.cache
+def _compile_daemon() -> None:
+    """Leave the daemon's bytecode beside its source, where the sandbox can read but not write."""
+    compileall.compile_dir(_package_folder("sci_gym_vm_agent"), quiet=2)
 
 
 def _command(folder: Path, spec: MachineSpec, frame_fd: int) -> list[str]:
@@ -189,7 +204,7 @@ def _command(folder: Path, spec: MachineSpec, frame_fd: int) -> list[str]:
     line += ["--bind", str(folder / "run"), _SOCKETS, "--chdir", "/"]
     for name, value in env.items():
         line += ["--setenv", name, value]
-    line += ["--", sys.executable, "-s", "-m", "sci_gym_vm_agent", "--listen", f"unix:{_SOCKETS}/agent.sock"]
+    line += ["--", sys.executable, "-S", "-m", "sci_gym_vm_agent", "--listen", f"unix:{_SOCKETS}/agent.sock"]
     line += ["--size", f"{spec.width}x{spec.height}", "--max-memory", str(spec.memory_bytes)]
     return [*line, "--max-processes", str(spec.processes), "--frame-fd", str(frame_fd)]
 

@@ -1,0 +1,203 @@
+"""One desktop with an app's programs on it: a machine, its client, and what can be done there."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from sci_gym import codec
+from sci_gym.app import App
+from sci_gym.client import VMAgentClient
+from sci_gym.errors import (
+    ActionError,
+    DeadlineError,
+    DisconnectedError,
+    InfrastructureError,
+    ProtocolError,
+)
+from sci_gym.guest_api import call_api
+from sci_gym.machines.base import Machine
+from sci_gym.specs import Action, Kind, Observation, Verb
+from sci_gym.stats import Stats
+from sci_gym_protos import vm_agent_pb2 as pb
+
+_WAIT_FOR_CHANGE_S = 0.5
+_HEALTH_S = 1.0
+_MAX_FILE_BYTES = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """How long to wait for what.
+
+    Attributes:
+        quiet_s: the screen counts as settled after so long without a change.
+        settle_s: deadline for the screen to settle.
+        wait_s: deadline of `Desktop.wait_for`, for a program to be ready, and for a spare in the making.
+        code_s: time limit of a CODE action.
+        resets: how often a reset is tried before it fails.
+        launches: how often a program is launched until it registers with the accessibility bus.
+    """
+
+    quiet_s: float = 0.08
+    settle_s: float = 5.0
+    wait_s: float = 30.0
+    code_s: float = 60.0
+    resets: int = 3
+    launches: int = 3
+
+
+class Stage:
+    """A machine on which an app is played. Not thread-safe, but for `stop`."""
+
+    def __init__(self, machine: Machine, app: App, timing: Timing, stats: Stats) -> None:
+        """Plan it; nothing starts before `bring_up`."""
+        self.machine = machine
+        self.files: tuple[str, ...] = ()
+        self.phases = pb.Phases()
+        self._app, self._timing, self._stats = app, timing, stats
+        self._client: VMAgentClient | None = None
+        self._cursor = (0, 0)
+
+    def bring_up(self) -> None:
+        """Start the machine, or restore it, launch the app's programs, and wait until they are ready.
+
+        Raises:
+            MissingDependencyError: a program is not installed; the message says how to get it.
+            InfrastructureError: a part did not come up.
+        """
+        self._disconnect()
+        self.machine.require(self._app.requirements)
+        with self._stats.timed("machine"):
+            endpoint = self.machine.restore() if self.machine.running else self.machine.start()
+            self._client = VMAgentClient(endpoint)
+            self._client.hello()
+        with self._stats.timed("launch"):
+            self._launch(self._client)
+        with self._stats.timed("ready"):
+            self.wait_for(f"{self._app.title} ready", self._app.ready)
+
+    def inspect(self) -> Observation:
+        """Observe, and hold that every part and program is as well as after `bring_up`.
+
+        Raises:
+            InfrastructureError: one is not.
+        """
+        if not self.machine.running:
+            raise DisconnectedError("machine", "ended while it waited")
+        for part, detail in self.client.health(_HEALTH_S).items():
+            if detail:
+                raise InfrastructureError(part, detail)
+        observation = self.observe()
+        if not self._app.ready(observation):
+            raise InfrastructureError(self._app.title, "is not ready any more")
+        return observation
+
+    def set_up(self, verbs: Sequence[Verb]) -> None:
+        """Run a task's set-up."""
+        for verb in verbs:
+            function = self._app.verbs[verb.name.removeprefix(f"{self._app.name}.")]
+            function(self, **verb.arguments)
+
+    def act(self, action: Action) -> Observation:
+        """Act at most once, wait for the screen to settle, and observe that moment.
+
+        Raises:
+            InfrastructureError: a part of the machine failed.
+            ActionError: the guest refused the action.
+        """
+        output = ""
+        if action.kind is Kind.CODE:
+            output = self._run_code(action)
+        elif action.kind is Kind.API:
+            output = call_api(self.client, action.text)
+        seconds = action.seconds if action.kind is Kind.WAIT else 0.0
+        width, height = self.machine.spec.width, self.machine.spec.height
+        return self._step(codec.pack_input(action, self._cursor, width, height), seconds, output)
+
+    def observe(self) -> Observation:
+        """Settle and observe without acting."""
+        return self._step(pb.Input(kind=pb.Input.KIND_NONE), 0.0, "")
+
+    def wait_for(self, what: str, holds: Callable[[Observation], bool]) -> Observation:
+        """Observe until a condition holds, waking up at each change of the screen."""
+        deadline = time.monotonic() + self._timing.wait_s
+        observation = self.observe()
+        while not holds(observation):
+            if time.monotonic() > deadline:
+                raise DeadlineError(what, f"not reached within {self._timing.wait_s} s")
+            observation = self._step(pb.Input(kind=pb.Input.KIND_NONE), _WAIT_FOR_CHANGE_S, "")
+        return observation
+
+    def put_file(self, path: str, data: bytes) -> None:
+        """Write a file below the guest's home."""
+        self.client.put_file(path, data)
+
+    @property
+    def client(self) -> VMAgentClient:
+        """The connection to the machine's daemon."""
+        if self._client is None:
+            raise InfrastructureError("machine", "is not started; call reset first")
+        return self._client
+
+    def close(self) -> None:
+        """End the machine; more than once is fine. What could not be ended is counted, not raised."""
+        self._disconnect()
+        self.stop()
+
+    def stop(self) -> None:
+        """End the machine under whatever goes on here, which then fails; from any thread."""
+        if not self.machine.stop():
+            self._stats.count("unstoppable")
+
+    def _disconnect(self) -> None:
+        if self._client is not None:
+            self._client.close()
+            self._client = None
+
+    def _launch(self, client: VMAgentClient) -> None:
+        for program in self._app.programs:
+            launched = client.launch(
+                program.name,
+                program.argv,
+                env=program.env,
+                preload_c=program.preload.read_text() if program.preload else "",
+                register_s=program.register_s,
+                max_launches=self._timing.launches,
+            )
+            self._stats.count("relaunches", launched.launches - 1)
+
+    def _step(self, request: pb.Input, change_s: float, output: str) -> Observation:
+        settle = pb.SettlePolicy(
+            quiet_ms=round(self._timing.quiet_s * 1000),
+            deadline_ms=round((self._timing.settle_s + change_s) * 1000),
+            change_ms=round(change_s * 1000),
+        )
+        probe = pb.ProbeRequest(files=self.files, max_file_bytes=_MAX_FILE_BYTES)
+        reply = self.client.step(request, settle, codec.observe_request(), probe)
+        observation = codec.unpack_observation(
+            reply.observation,
+            self.client.frame,
+            self.client.tree,
+            reply.probe,
+            settled=reply.settled,
+            output=output,
+        )
+        if observation.screenshot.shape[:2] != (self.machine.spec.height, self.machine.spec.width):
+            raise ProtocolError("daemon", f"sent a screen of shape {observation.screenshot.shape}")
+        self._cursor = observation.cursor
+        self.phases = reply.phases
+        return observation
+
+    def _run_code(self, action: Action) -> str:
+        commands = {"shell": ("/bin/bash", "-s"), "python": ("/usr/bin/python3", "-")}
+        if action.language not in commands:
+            raise ActionError(
+                f"action.language: {self._app.title} has no command language; use shell or python"
+            )
+        result = self.client.execute(
+            commands[action.language], stdin=action.text.encode(), timeout_s=self._timing.code_s
+        )
+        ended = "timed out" if result.timed_out else f"exit code {result.exit_code}"
+        return f"{result.stdout}{result.stderr}[{ended}]"
