@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from sci_gym import codec
 from sci_gym.app import App
 from sci_gym.client import VMAgentClient
-from sci_gym.errors import ActionError, DeadlineError, InfrastructureError, LaunchError, ProtocolError
+from sci_gym.errors import (
+    ActionError,
+    CrashError,
+    DeadlineError,
+    DisconnectedError,
+    InfrastructureError,
+    LaunchError,
+    ProtocolError,
+)
 from sci_gym.machines.base import Machine
-from sci_gym.specs import Action, Kind, Observation, TaskSpec, Verb
+from sci_gym.specs import Action, Kind, Observation, Program, TaskSpec, Verb
 from sci_gym_protos import vm_agent_pb2 as pb
 
 T = TypeVar("T")
@@ -29,6 +38,8 @@ class Timing:
     Attributes:
         quiet_s: the screen counts as settled after so long without a change.
         settle_s: deadline for the screen to settle.
+        answer_s: what a call to the daemon may take beyond the time that it waits itself; a daemon without a
+            sign of life for so long counts as gone.
         wait_s: deadline of `Desktop.wait_for`, and for a program to be ready.
         code_s: time limit of a CODE action.
         resets: how often a reset is tried before it fails.
@@ -37,6 +48,7 @@ class Timing:
 
     quiet_s: float = 0.08
     settle_s: float = 5.0
+    answer_s: float = 10.0
     wait_s: float = 30.0
     code_s: float = 60.0
     resets: int = 3
@@ -67,7 +79,8 @@ class Coordinator:
         for attempt in range(1, self._timing.resets + 1):
             self.counters["resets"] += 1
             try:
-                return self._reset(task)
+                with self._explained():
+                    return self._reset(task)
             except InfrastructureError as error:
                 self.counters["reset_faults"] += 1
                 fault = error
@@ -80,9 +93,13 @@ class Coordinator:
         """Act at most once, wait for the screen to settle, and observe that moment.
 
         Raises:
-            InfrastructureError: a part of the machine failed.
+            InfrastructureError: a part of the machine failed, or a program was ended by a signal.
             ActionError: the guest refused the action.
         """
+        with self._explained():
+            return self._act(action)
+
+    def _act(self, action: Action) -> Observation:
         output = ""
         if action.kind is Kind.CODE:
             output = self._run_code(action)
@@ -103,6 +120,9 @@ class Coordinator:
         while not holds(observation):
             if time.monotonic() > deadline:
                 raise DeadlineError(what, f"not reached within {self._timing.wait_s} s")
+            for program in observation.programs:
+                if not program.running:
+                    raise InfrastructureError(program.name, f"ended with {program.exit_code} before: {what}")
             observation = self._step(pb.Input(kind=pb.Input.KIND_NONE), _WAIT_FOR_CHANGE_S, "")
         return observation
 
@@ -116,6 +136,16 @@ class Coordinator:
             self._client.close()
             self._client = None
         self._machine.stop()
+
+    @property
+    def machine(self) -> Machine:
+        """The machine that it owns."""
+        return self._machine
+
+    @property
+    def client(self) -> VMAgentClient:
+        """The connection to the daemon of the desktop that runs."""
+        return self._connected
 
     @property
     def _connected(self) -> VMAgentClient:
@@ -132,12 +162,25 @@ class Coordinator:
         endpoint = self._timed(
             "machine", self._machine.restore if self._machine.running else self._machine.start
         )
-        self._client = VMAgentClient(endpoint)
+        self._client = VMAgentClient(endpoint, self._timing.answer_s)
         self._client.hello()
         self._timed("launch", self._launch)
         self._timed("ready", lambda: self.wait_for(f"{self._app.title} ready", self._app.ready))
         self._timed("setup", lambda: self._set_up(task.setup))
         return self.observe()
+
+    @contextlib.contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Count a fault by its part; ask the machine about one that its daemon could not tell."""
+        try:
+            yield
+        except InfrastructureError as error:
+            silent = isinstance(error, DeadlineError | DisconnectedError)
+            fault = (self._machine.fault() if silent else None) or error
+            self.counters[f"fault: {fault.part}"] += 1
+            if fault is error:
+                raise
+            raise fault from error
 
     def _launch(self) -> None:
         for program in self._app.programs:
@@ -179,6 +222,7 @@ class Coordinator:
         self.counters["steps"] += 1
         self.counters["unsettled"] += not reply.settled
         self._cursor = observation.cursor
+        _check_programs(observation.programs)
         return observation
 
     def _run_code(self, action: Action) -> str:
@@ -231,6 +275,16 @@ class Coordinator:
             return function()
         finally:
             self.phases_s[phase] = time.perf_counter() - start
+
+
+def _check_programs(programs: Sequence[Program]) -> None:
+    """Raise for a program that a signal ended: no policy can send one into a program's cell."""
+    for program in programs:
+        if not program.running and program.exit_code < 0:
+            raise CrashError(
+                program.name,
+                f"was ended by signal {-program.exit_code}; its stderr ends: {program.stderr_tail[-500:]!r}",
+            )
 
 
 def _parse_api(text: str) -> tuple[str, dict[str, Any]]:
