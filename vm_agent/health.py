@@ -64,12 +64,6 @@ class Health:
         for name, what in self.faults().items():
             raise PartUnavailable(name, what)
 
-    async def check_answers(self) -> None:
-        """Raise PartUnavailable for the first part that does not answer."""
-        fault = await self.diagnose()
-        if fault is not None:
-            raise fault
-
     async def watch(self) -> PartUnavailable:
         """Return when a part stays dead or stopped."""
         before: dict[str, str] = {}

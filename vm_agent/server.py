@@ -160,8 +160,8 @@ class Service(rpc.VmAgentServicer):
         check_probe(request.probe)
         reply = await self._steps.step(request, context.time_remaining())
         self._desktop.health.check()  # a dead window manager, for one, hinders no step
-        if reply.observation.tree.truncated:
-            await self._desktop.health.check_answers()
+        if not reply.settled or reply.observation.tree.truncated:
+            await self._desktop.programs.answer()  # of one that is blocked for good, the deadline tells
         return reply
 
     async def _probe(self, request: pb.ProbeRequest) -> pb.ProbeReply:

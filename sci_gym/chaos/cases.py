@@ -32,6 +32,8 @@ _EXTRA = {
     "eater": ProgramSpec("eater", (_PYTHON, "-c", _EAT), register_s=0),
     "flood": ProgramSpec("flood", (_PYTHON, "-c", _FLOOD.read_text()), register_s=0),
 }
+_BLOCK = "touch ~/.sci-gym-block"
+_EAT_NOW = "touch ~/.sci-gym-eat"
 _FILL = "for at in ~ /tmp /dev/shm; do cat /dev/zero > $at/fill; done"
 _GROW = "keep = []\nwhile True: keep.append(b'x' * (8 << 20))"
 _MANY = """
@@ -77,7 +79,7 @@ def all_cases() -> list[Case]:
         *(_broken_in_step(part, verb, wait_s) for part in PARTS for verb in SIGNALS),
         *(_broken_in_reset(part, verb) for part in PARTS for verb in SIGNALS),
         Case("crash program in a step", (PROGRAM,), wait_s, partial(_in_step, PROGRAM, signal.SIGSEGV)),
-        Case("block the program's main loop", (PROGRAM,), code_s, _code("touch ~/.sci-gym-block")),
+        Case("block the program's main loop", (PROGRAM,), 2 * code_s, _until_told(_BLOCK, Action.type("1"))),
         Case("lose a step's reply", ("",), wait_s, _lose_reply),
         Case("fill the disk", ("",), code_s, _code(_FILL)),
         Case("use up memory by code", ("",), code_s, _code(_GROW, "python")),
@@ -86,7 +88,13 @@ def all_cases() -> list[Case]:
         Case("the policy quits the program", ("",), 4 * wait_s, _close(Action.hotkey("ctrl", "q"))),
         Case("the policy closes the window", ("",), 4 * wait_s, _close(Action.hotkey("alt", "f4"))),
         Case("the policy kills all it can", ("",), code_s, _code("kill -9 -1")),
-        Case("use up memory by a program", ("eater",), 3 * code_s, _eat, _EXTRA["eater"]),
+        Case(
+            "use up memory by a program",
+            ("eater",),
+            3 * code_s,
+            _until_told(_EAT_NOW, Action.wait(WAIT_S)),
+            _EXTRA["eater"],
+        ),
         Case("flood the screen with changes", ("",), 3 * wait_s, _work_under_flood, _EXTRA["flood"]),
     ]
 
@@ -193,11 +201,16 @@ def _open_dialog(stage: Stage) -> Faults:
     raise BrokenPromiseError("neither Ctrl+S nor Ctrl+O opens a dialog")
 
 
-def _eat(stage: Stage) -> Faults:
-    told = _told(stage.step(Action.code("touch ~/.sci-gym-eat")))
-    for _ in range(_WATCHED):
-        told = told or _told(stage.step(Action.wait(WAIT_S)))
-    return told
+def _until_told(text: str, then: Action) -> Callable[[Stage], Faults]:
+    """Run code that sets something off, and act until a fault is told."""
+
+    def run(stage: Stage) -> Faults:
+        told = _told(stage.step(Action.code(text)))
+        for _ in range(_WATCHED):
+            told = told or _told(stage.step(then))
+        return told
+
+    return run
 
 
 def _work_under_flood(stage: Stage) -> Faults:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from sci_gym import codec
 from sci_gym.client import VMAgentClient
 from sci_gym.specs import A11yNode, A11yTree
 from sci_gym_protos import vm_agent_pb2 as pb
@@ -18,20 +17,22 @@ def compare_trees(client: VMAgentClient) -> list[str]:
 
     Programs change between two reads, so both are read again before a difference counts.
     """
-    differences: list[str] = []
+    found: list[str] = []
     for _ in range(_READS):
-        differences = _differences(_read(client, fresh=False), _read(client, fresh=True))
-        if not differences:
+        found = differences(_read(client, fresh=False), _read(client, fresh=True))
+        if not found:
             break
-    return differences
+    return found
 
 
 def _read(client: VMAgentClient, fresh: bool) -> A11yTree:
     request = pb.ObserveRequest(tree=pb.ObserveRequest.TREE_ALL, fresh_tree=fresh)
-    return codec.unpack_tree(client.observe(request).tree, {}).showing
+    client.observe(request)
+    return client.tree.showing
 
 
-def _differences(kept: A11yTree, fresh: A11yTree) -> list[str]:
+def differences(kept: A11yTree, fresh: A11yTree) -> list[str]:
+    """What one tree has and the other lacks, in words."""
     # By content and parent's content, not by place: one that is missing must not shift all others.
     before, after = Counter(_contents(kept)), Counter(_contents(fresh))
     stale = [f"kept only: {one}" for one in (before - after).elements()]
