@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
-import pytest
 
 from sci_gym.client import VMAgentClient
 from sci_gym.coordinator import Timing
-from sci_gym.soak import compare, soak
-from sci_gym.soak.compare import compare_trees
+from sci_gym.soak import soak
+from sci_gym.soak.compare import compare_trees, differences
 from sci_gym_protos import vm_agent_pb2 as pb
 from tests.test_cli import run
 
@@ -62,19 +61,14 @@ def test_the_soak_finds_what_is_left_behind() -> None:
     assert [leak for leak in report.leaks if leak.startswith("sockets: ")], report
 
 
-def test_a_stale_tree_is_found(kalgebra: VMAgentClient, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stale_tree_is_found(kalgebra: VMAgentClient) -> None:
     assert compare_trees(kalgebra) == []
-    stale = kalgebra.observe(pb.ObserveRequest(tree=pb.ObserveRequest.TREE_ALL))
-    fresh, read = VMAgentClient.observe, {False: stale}
-    monkeypatch.setattr(
-        compare.VMAgentClient,
-        "observe",
-        lambda self, request: read.get(request.fresh_tree) or fresh(self, request),
-    )
+    stale = kalgebra.tree.showing
     kalgebra.step(
         pb.Input(kind=pb.Input.KIND_TYPE, text="12"),
         pb.SettlePolicy(quiet_ms=80, deadline_ms=5000),
-        pb.ObserveRequest(),
+        pb.ObserveRequest(tree=pb.ObserveRequest.TREE_ALL),
         pb.ProbeRequest(),
     )
-    assert any("fresh only" in one for one in compare_trees(kalgebra))
+    assert any("fresh only" in one for one in differences(stale, kalgebra.tree.showing))
+    assert compare_trees(kalgebra) == []
