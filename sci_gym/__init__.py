@@ -14,6 +14,7 @@ from importlib.metadata import version as _version
 from sci_gym.errors import (
     ActionError,
     ConfigurationError,
+    CrashError,
     DeadlineError,
     DisconnectedError,
     InfrastructureError,
@@ -32,6 +33,7 @@ __all__ = [
     "Action",
     "ActionError",
     "ConfigurationError",
+    "CrashError",
     "DeadlineError",
     "DisconnectedError",
     "InfrastructureError",

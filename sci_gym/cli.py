@@ -1,4 +1,4 @@
-"""The command line: `sci-gym doctor | demo | tasks | verify | play`.
+"""The command line: `sci-gym doctor | demo | tasks | verify | play | soak | chaos`.
 
 Every command takes `--json`: one object on standard output and nothing else there; progress goes to
 standard error. The exit status is 0 when all is well, 1 on a miss, 2 on a wrong call.
@@ -199,6 +199,62 @@ def play(
         out.print(score)
 
 
+@app.command()
+def soak(
+    app_name: Annotated[str, typer.Option("--app")] = "kalgebra",
+    machine: Annotated[str, typer.Option(help="Which machine.")] = "auto",
+    resets: Annotated[int, typer.Option(help="How many episodes.", min=1)] = 20,
+    steps: Annotated[int, typer.Option(help="How many steps in all.", min=1)] = 200,
+    seed: Annotated[int, typer.Option(help="Draws tasks and actions.")] = 0,
+    compare_every: Annotated[int, typer.Option(help="Steps from one fresh tree to the next.", min=1)] = 10,
+    as_json: Json = False,
+) -> None:
+    """Make random steps, check each, and look for what is left behind; exit 1 on any miss."""
+    from sci_gym.soak import soak as run_soak
+    from sci_gym.stage import Timing
+
+    one = load_app(app_name)
+    options: dict[str, Any] = {"machine": machine, "interface": "hybrid", "timing": Timing(code_s=5.0)}
+    with _progress() as progress:
+        bar = progress.add_task(one.title, total=steps)
+        report = run_soak(
+            lambda: gym.make(one.env_id, disable_env_checker=True, **options),
+            resets, steps, seed, compare_every, lambda done: progress.update(bar, completed=done),
+        )  # fmt: skip
+    if as_json:
+        _print_json(report.as_dict())
+    else:
+        out.print(_soak_table(report))
+        out.print("\n".join(report.misses) or "no misses", highlight=False, markup=False)
+    raise typer.Exit(1 if report.misses else 0)
+
+
+@app.command()
+def chaos(
+    app_name: Annotated[str, typer.Option("--app")] = "kalgebra",
+    machine: Annotated[str, typer.Option(help="Which machine.")] = "sandbox",
+    only: Annotated[list[str] | None, typer.Option(help="Cases whose name contains this.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Kill, stop, fill, flood and block a desktop's parts, each in turn; exit 1 on any miss."""
+    from sci_gym.chaos import choose, run
+
+    one, cases, outcomes = load_app(app_name), choose(only), []
+    with _progress() as progress:
+        bar = progress.add_task(one.title, total=len(cases))
+        for outcome in run(one, machine, cases):
+            outcomes.append(outcome)
+            progress.console.print(f"{outcome.case}: {_result(outcome)}", highlight=False)
+            progress.advance(bar)
+    misses = sum(len(outcome.misses) for outcome in outcomes)
+    if as_json:
+        _print_json({"misses": misses, "cases": [outcome.as_dict() for outcome in outcomes]})
+    else:
+        out.print(_chaos_table(outcomes))
+        out.print(f"{len(outcomes)} cases, {misses} misses")
+    raise typer.Exit(1 if misses else 0)
+
+
 def main() -> None:
     """Run the command line; an error of sci_gym is one line and exit status 2."""
     try:
@@ -241,8 +297,30 @@ def _tell(reports: list[Any], as_json: bool) -> None:
     raise typer.Exit(1 if misses or not reports else 0)
 
 
+def _soak_table(report: Any) -> Table:
+    table = Table("what", "met", title="sci-gym soak")
+    for name in ("resets", "steps", "closed", "crashed", "refused", "retried", "comparisons"):
+        table.add_row(name, str(getattr(report, name)))
+    for name in ("faults", "mismatches", "leaks"):
+        table.add_row(name, str(len(getattr(report, name))))
+    for name, (first, last) in report.memory_mib.items():
+        table.add_row(f"memory of the {name}, first and last (MiB)", f"{first:.0f}, {last:.0f}")
+    table.add_row("steps per second", f"{report.steps_per_s:.1f}")
+    table.add_row("seconds", f"{report.seconds:.0f}")
+    return table
+
+
+def _chaos_table(outcomes: list[Any]) -> Table:
+    table = Table("what", "expected", "met", "seconds", "deadline", "result", title="sci-gym chaos")
+    for one in outcomes:
+        times = (f"{one.seconds:.1f}", f"{one.deadline_s:.0f}")
+        table.add_row(*map(escape, (one.case, one.expected, one.met)), *times, _result(one))
+    return table
+
+
 def _result(report: Any) -> str:
-    flaky = f" [yellow](flaky: {escape('; '.join(report.flaky))})" if report.flaky else ""
+    flakes = getattr(report, "flaky", ())
+    flaky = f" [yellow](flaky: {escape('; '.join(flakes))})" if flakes else ""
     return ("[red]" + escape("; ".join(report.misses)) if report.misses else "[green]holds") + flaky
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import queue
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -36,6 +38,8 @@ _STEP_TRIES = 2
 _ASKING = frozenset(
     {"PutFile", "GetFile", "SetClipboard", "Launch", "Close", "ActivateWindow", "CloseWindow"}
 )
+_ALIVE_SHARE = 0.5
+_READY = grpc.ChannelConnectivity.READY
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +69,8 @@ class VMAgentClient:
 
         Args:
             endpoint: where the daemon listens, and its token.
-            call_s: deadline of calls that name none.
+            call_s: deadline of calls that name none, and what others may take beyond what they wait for. A
+                daemon that gives no sign of life for so long, however long the call, counts as gone.
         """
         self._call_s = call_s
         self._metadata = (
@@ -75,6 +80,10 @@ class VMAgentClient:
         options = [
             ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
             ("grpc.max_send_message_length", MAX_MESSAGE_BYTES),
+            ("grpc.keepalive_time_ms", round(call_s * 1000 * (1 - _ALIVE_SHARE))),
+            ("grpc.keepalive_timeout_ms", round(call_s * 1000 * _ALIVE_SHARE)),
+            ("grpc.http2.ping_timeout_ms", round(call_s * 1000 * _ALIVE_SHARE)),
+            ("grpc.http2.max_pings_without_data", 0),
             ("grpc.enable_retries", 0),  # a retry must be ours, with the same step id
             ("grpc.default_authority", "localhost"),
         ]
@@ -123,10 +132,12 @@ class VMAgentClient:
             step_id=next(self._step_ids), input=action, settle=settle,
             observe=self._of_what_is_known(observe), probe=probe,
         )  # fmt: skip
-        timeout_s = self._call_s + (settle.deadline_ms + settle.change_ms) / 1000
+        end = time.monotonic() + self._call_s + settle.deadline_ms / 1000
         for attempt in range(1, _STEP_TRIES + 1):
             try:
-                reply: pb.StepReply = self.send("Step", request, timeout_s)
+                if attempt > 1:
+                    self._reconnect()
+                reply: pb.StepReply = self.send("Step", request, max(end - time.monotonic(), 0.001))
                 break
             except DisconnectedError:
                 if attempt == _STEP_TRIES:
@@ -294,6 +305,20 @@ class VMAgentClient:
             self._frames.apply(seen.screenshot, seen.pointer)
         if asked.tree != pb.ObserveRequest.TREE_NONE:
             self._trees.apply(seen.tree, self._names)
+
+    def _reconnect(self) -> None:
+        """Wait for a connection, which a daemon that is gone refuses and a stopped one never gives."""
+        states: queue.Queue[grpc.ChannelConnectivity] = queue.Queue()
+        end = time.monotonic() + self._call_s * _ALIVE_SHARE
+        self._channel.subscribe(states.put, try_to_connect=True)
+        try:
+            while (state := states.get(timeout=max(end - time.monotonic(), 0.001))) is not _READY:
+                if state is grpc.ChannelConnectivity.TRANSIENT_FAILURE:
+                    raise DisconnectedError("daemon", "the connection is gone, and a new one is refused")
+        except queue.Empty:
+            raise DisconnectedError("daemon", "the connection is gone, and a new one is not taken") from None
+        finally:
+            self._channel.unsubscribe(states.put)
 
     def _stream(self, name: str, request: Any, timeout_s: float) -> Iterator[Any]:
         replies = getattr(self._stub, name)(request, timeout=timeout_s, metadata=self._metadata)

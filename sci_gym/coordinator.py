@@ -7,7 +7,8 @@ from functools import partial
 from typing import Any
 
 from sci_gym.app import App
-from sci_gym.errors import DisconnectedError, InfrastructureError, LaunchError
+from sci_gym.client import VMAgentClient
+from sci_gym.errors import DeadlineError, DisconnectedError, InfrastructureError, LaunchError
 from sci_gym.machines.base import Machine
 from sci_gym.spares import RESERVE_BYTES, SparePool
 from sci_gym.specs import Action, Observation, TaskSpec
@@ -64,8 +65,8 @@ class Coordinator:
                 self._refill()
                 return observation
             except InfrastructureError as error:
-                self._stats.fault("reset_faults", error)
-                fault = error
+                fault = self._explain(error)
+                self._stats.fault("reset_faults", fault)
                 if attempt == self._timing.resets:
                     break
         self.close()
@@ -75,21 +76,23 @@ class Coordinator:
         """Act at most once, wait for the screen to settle, and observe that moment.
 
         Raises:
-            InfrastructureError: a part of the machine failed.
+            InfrastructureError: a part of the machine failed, or a program was ended by a signal.
             ActionError: the guest refused the action.
         """
-        if self._stage is None:
-            raise DisconnectedError("machine", "is not started; call reset first")
+        stage = self._played
         try:
             with self._stats.timed("step"):
-                observation = self._stage.act(action)
+                observation = stage.act(action)
         except InfrastructureError as error:
-            self._stats.fault("step_faults", error)
-            raise
+            fault = self._explain(error)
+            self._stats.fault("step_faults", fault)
+            if fault is error:
+                raise
+            raise fault from error
         self._stats.count("steps")
         self._stats.count("unsettled", not observation.settled)
         for phase in _DAEMON_PHASES:
-            self._stats.sample(phase, getattr(self._stage.phases, phase))
+            self._stats.sample(phase, getattr(stage.phases, phase))
         return observation
 
     def close(self) -> None:
@@ -99,9 +102,30 @@ class Coordinator:
             self._stage = None
         self._pool.close()
 
+    @property
+    def machine(self) -> Machine:
+        """The machine of the episode."""
+        return self._played.machine
+
+    @property
+    def client(self) -> VMAgentClient:
+        """The connection to the daemon of the desktop that runs."""
+        return self._played.client
+
     def summary(self) -> dict[str, Any]:
         """Counters, timings and spares, see `SciEnv.stats`."""
         return {**self._stats.summary(), "spares": self._pool.summary()}
+
+    @property
+    def _played(self) -> Stage:
+        if self._stage is None:
+            raise DisconnectedError("machine", "is not started; call reset first")
+        return self._stage
+
+    def _explain(self, error: InfrastructureError) -> InfrastructureError:
+        """A fault as the machine tells it, where the daemon could not."""
+        silent = isinstance(error, DeadlineError | DisconnectedError) and self._stage is not None
+        return (self._stage.machine.fault() if silent and self._stage else None) or error
 
     def _reset(self, task: TaskSpec) -> Observation:
         observation = self._take_spare(task)
@@ -109,11 +133,10 @@ class Coordinator:
             self._bring_up(task)
         elif not task.setup:
             return observation
-        assert self._stage is not None  # a spare, or the one brought up
         with self._stats.timed("setup"):
-            self._stage.set_up(task.setup)
+            self._played.set_up(task.setup)
         with self._stats.timed("observe"):
-            return self._stage.observe()
+            return self._played.observe()
 
     def _take_spare(self, task: TaskSpec) -> Observation | None:
         """Put a healthy spare in the place of the used stage, and observe it; None when there is none."""

@@ -65,7 +65,7 @@ class SciEnv(gym.Env[dict[str, Any], Any]):
 
     Info: `task`, `instruction`, `nodes` (on screen) and `marks` (tuples of A11yNode), `graph` (node id to
     status), `coverage_rate`, `logical_consistency`, `success`, `output` (of CODE and API), and `infra_error`
-    (`part` and `message`) on a step that a fault of the machine truncated.
+    (`part`, `message`, and the class of the `error`) on a step that a fault of the machine truncated.
 
     Reward: see `EnvOptions`. `terminated` on DONE, FAIL, ANS; `truncated` on the step limit, on stagnation
     and on a fault of the machine, whose step is no reward of 0 but one to leave out.
@@ -135,7 +135,8 @@ class SciEnv(gym.Env[dict[str, Any], Any]):
             self._last = self._coordinator.act(wanted)
         except InfrastructureError as fault:
             self._over = True
-            info = {**self._info(), "infra_error": {"part": fault.part, "message": str(fault)}}
+            told = {"part": fault.part, "message": str(fault), "error": type(fault).__name__}
+            info = {**self._info(), "infra_error": told}
             return self._observe(), 0.0, False, True, info
         self._steps += 1
         terminated = wanted.kind in STOP_KINDS
@@ -180,6 +181,11 @@ class SciEnv(gym.Env[dict[str, Any], Any]):
     def verdict(self) -> Verdict:
         """How the episode stands."""
         return self._verdict
+
+    @property
+    def coordinator(self) -> Coordinator:
+        """What drives the desktop: for tools that examine it; not for policies."""
+        return self._coordinator
 
     def stats(self) -> dict[str, Any]:
         """What happened since make, as plain data.

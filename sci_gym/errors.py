@@ -10,6 +10,7 @@
         |-- LaunchError             a machine or program did not come up within its attempts
         |-- DeadlineError           a part did not answer within its deadline
         |-- DisconnectedError       the daemon or its machine is gone
+        |-- CrashError              a program was ended by a signal, which no policy can send
         `-- ProtocolError           the daemon speaks another version, refuses the token, or answers nonsense
 
 Messages name what failed, where, and what to do about it.
@@ -79,6 +80,10 @@ class DeadlineError(InfrastructureError):
 
 class DisconnectedError(InfrastructureError):
     """The daemon or its machine is gone."""
+
+
+class CrashError(InfrastructureError):
+    """A program was ended by a signal: by a mistake of its own or from outside; policies can send none."""
 
 
 class ProtocolError(InfrastructureError):

@@ -11,6 +11,7 @@ from sci_gym.app import App
 from sci_gym.client import VMAgentClient
 from sci_gym.errors import (
     ActionError,
+    CrashError,
     DeadlineError,
     DisconnectedError,
     InfrastructureError,
@@ -18,7 +19,7 @@ from sci_gym.errors import (
 )
 from sci_gym.guest_api import call_api
 from sci_gym.machines.base import Machine
-from sci_gym.specs import Action, Kind, Observation, Verb
+from sci_gym.specs import Action, Kind, Observation, Program, Verb
 from sci_gym.stats import Stats
 from sci_gym_protos import vm_agent_pb2 as pb
 
@@ -34,6 +35,8 @@ class Timing:
     Attributes:
         quiet_s: the screen counts as settled after so long without a change.
         settle_s: deadline for the screen to settle.
+        answer_s: what a call to the daemon may take beyond the time that it waits itself; a daemon without a
+            sign of life for so long counts as gone.
         wait_s: deadline of `Desktop.wait_for`, for a program to be ready, and for a spare in the making.
         code_s: time limit of a CODE action.
         resets: how often a reset is tried before it fails.
@@ -42,6 +45,7 @@ class Timing:
 
     quiet_s: float = 0.08
     settle_s: float = 5.0
+    answer_s: float = 10.0
     wait_s: float = 30.0
     code_s: float = 60.0
     resets: int = 3
@@ -71,7 +75,7 @@ class Stage:
         self.machine.require(self._app.requirements)
         with self._stats.timed("machine"):
             endpoint = self.machine.restore() if self.machine.running else self.machine.start()
-            self._client = VMAgentClient(endpoint)
+            self._client = VMAgentClient(endpoint, self._timing.answer_s)
             self._client.hello()
         with self._stats.timed("launch"):
             self._launch(self._client)
@@ -104,7 +108,7 @@ class Stage:
         """Act at most once, wait for the screen to settle, and observe that moment.
 
         Raises:
-            InfrastructureError: a part of the machine failed.
+            InfrastructureError: a part of the machine failed, or a program was ended by a signal.
             ActionError: the guest refused the action.
         """
         output = ""
@@ -127,6 +131,9 @@ class Stage:
         while not holds(observation):
             if time.monotonic() > deadline:
                 raise DeadlineError(what, f"not reached within {self._timing.wait_s} s")
+            for program in observation.programs:
+                if not program.running:
+                    raise InfrastructureError(program.name, f"ended with {program.exit_code} before: {what}")
             observation = self._step(pb.Input(kind=pb.Input.KIND_NONE), _WAIT_FOR_CHANGE_S, "")
         return observation
 
@@ -188,6 +195,7 @@ class Stage:
             raise ProtocolError("daemon", f"sent a screen of shape {observation.screenshot.shape}")
         self._cursor = observation.cursor
         self.phases = reply.phases
+        _check_programs(observation.programs)
         return observation
 
     def _run_code(self, action: Action) -> str:
@@ -201,3 +209,13 @@ class Stage:
         )
         ended = "timed out" if result.timed_out else f"exit code {result.exit_code}"
         return f"{result.stdout}{result.stderr}[{ended}]"
+
+
+def _check_programs(programs: Sequence[Program]) -> None:
+    """Raise for a program that a signal ended: no policy can send one into a program's cell."""
+    for program in programs:
+        if not program.running and program.exit_code < 0:
+            raise CrashError(
+                program.name,
+                f"was ended by signal {-program.exit_code}; its stderr ends: {program.stderr_tail[-500:]!r}",
+            )

@@ -13,7 +13,7 @@ import pytest
 from sci_gym.client import VMAgentClient
 from sci_gym.errors import DisconnectedError, InfrastructureError
 from sci_gym.machines import MachineSpec, SandboxMachine
-from tests.processes import daemons, family, kill_below, named, wait_until_gone
+from tests.processes import family, named, wait_until_gone
 
 START = """
 import os, sys, threading
@@ -73,7 +73,7 @@ def test_a_killed_daemon_is_named_and_leaves_nothing() -> None:
     client = VMAgentClient(machine.start(), call_s=10)
     pids = family(os.getpid()) - {os.getpid()}
     client.hello()
-    os.kill(max(daemons()), signal.SIGKILL)
+    os.kill(machine.parts()["daemon"][0], signal.SIGKILL)
     with pytest.raises(DisconnectedError, match="daemon"):
         client.screen_size()
     client.close()
@@ -85,7 +85,7 @@ def test_a_dead_display_is_named() -> None:
     machine = SandboxMachine(MachineSpec(width=640, height=480))
     client = VMAgentClient(machine.start(), call_s=20)
     try:
-        kill_below("Xvfb")
+        os.kill(machine.parts()["display"][0], signal.SIGKILL)
         with pytest.raises(InfrastructureError, match="display"):
             client.cursor()
         assert client.health()["display"] != ""

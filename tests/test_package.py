@@ -42,7 +42,15 @@ LAYERS = [
     {"sci_gym.coordinator"},
     {"sci_gym.env"},
     {"sci_gym.loader", "sci_gym.registration", "sci_gym.oracle"},
-    {"sci_gym.replay", "sci_gym.play", "sci_gym.verify", "sci_gym.doctor", "sci_gym.testing"},
+    {
+        "sci_gym.replay",
+        "sci_gym.play",
+        "sci_gym.verify",
+        "sci_gym.doctor",
+        "sci_gym.testing",
+        "sci_gym.soak",
+        "sci_gym.chaos",
+    },
     {"sci_gym.demo"},
     {"sci_gym.cli"},
 ]

@@ -23,6 +23,7 @@ UID = 1000
 _START_S = 10.0
 MAX_ARGUMENT_BYTES = 2**17 - 1  # Linux, MAX_ARG_STRLEN
 MAX_COMMAND_BYTES = 2**20
+_FOLDER_BYTES = 256 * 2**20
 _MERGED_USR = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 _SYSTEM = ("/etc", "/var/cache/fontconfig", "/var/lib/texmf", "/var/lib/dbus")
 
@@ -59,19 +60,34 @@ class CellPlan:
         ]
         line += ["--uid", str(UID), "--gid", str(UID), "--info-fd", str(info_fd), "--clearenv"]
         line += ["--ro-bind", "/usr", "/usr", "--proc", "/proc", "--dev", "/dev"]
+        line += [*_bounded("/dev/shm", "1777"), "--remount-ro", "/dev"]
         for name in _MERGED_USR:
             if os.path.islink(f"/{name}"):
                 line += ["--symlink", f"usr/{name}", f"/{name}"]
         for path in _SYSTEM:
             line += ["--ro-bind-try", path, path]
         line += ["--bind", str(self.tmp), "/tmp", "--ro-bind", "/tmp/.X11-unix", "/tmp/.X11-unix"]
-        line += ["--bind", str(self.home), HOME, "--tmpfs", "/run", "--perms", "0700", "--dir", RUNTIME]
+        line += [
+            "--bind",
+            str(self.home),
+            HOME,
+            *_bounded("/run", "0755"),
+            "--perms",
+            "0700",
+            "--dir",
+            RUNTIME,
+        ]
         for socket in self.sockets:
             line += ["--ro-bind", str(socket), f"{RUNTIME}/{socket.name}"]
         line += ["--ro-bind-try", str(self.preloads), str(self.preloads), "--chdir", HOME]
         for name, value in {**self.env, **env}.items():
             line += ["--setenv", name, value]
         return [*line, "--", *command]
+
+
+def _bounded(path: str, mode: str) -> list[str]:
+    """Return the part of a command line that gives a cell a folder in memory, of bounded size."""
+    return ["--perms", mode, "--size", str(_FOLDER_BYTES), "--tmpfs", path]
 
 
 @dataclass
@@ -132,7 +148,7 @@ def check_command(field: str, argv: Sequence[str], env: Mapping[str, str]) -> No
 
 def exit_code(status: int) -> int:
     """Return bwrap's exit status as Python's: negative for a signal."""
-    return 128 - status if status > 128 else status
+    return 128 - status if 128 < status < 128 + signal.NSIG else status
 
 
 async def start_cell(

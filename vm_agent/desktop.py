@@ -10,17 +10,18 @@ from __future__ import annotations
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Callable, Optional, TypeVar
+from typing import Any, Callable, Iterator, Optional, TypeVar
 
 from Xlib import error as xerror
 
 from sci_gym_protos import vm_agent_pb2 as pb
 from sci_gym_vm_agent.accessibility import Accessibility
-from sci_gym_vm_agent.cells import Cell, CellPlan, start_cell
+from sci_gym_vm_agent.cells import Cell, CellPlan, exit_code, start_cell
 from sci_gym_vm_agent.clipboard import Clipboard
 from sci_gym_vm_agent.damage import Rectangle
 from sci_gym_vm_agent.display import Display
 from sci_gym_vm_agent.errors import PartUnavailable
+from sci_gym_vm_agent.health import Health
 from sci_gym_vm_agent.parts import RUNTIME, START_S, Parts, within
 from sci_gym_vm_agent.programs import Programs
 from sci_gym_vm_agent.rest import Rest
@@ -28,7 +29,7 @@ from sci_gym_vm_agent.screen import Screen
 from sci_gym_vm_agent.settle import Activity, DamageWatch, cells
 
 T = TypeVar("T")
-_DISPLAY_CALL_S = 10.0
+_DISPLAY_CALL_S = 8.0
 _WINDOW_MANAGER_CONFIG = """<?xml version="1.0" encoding="UTF-8"?>
 <openbox_config xmlns="http://openbox.org/3.4/rc">
   <focus><focusNew>yes</focusNew></focus>
@@ -101,6 +102,7 @@ class Desktop:
         self.plan = self._plan_cells(session, at_spi)
         self.programs = Programs(self.plan, self.accessibility, self.activity)
         await asyncio.gather(self._start_registry(session, at_spi), self._start_window_manager())
+        self.health = Health(self._parts, self._sockets(), self.accessibility, self.programs)
 
     async def stop(self) -> None:
         """End every program, then every part."""
@@ -136,15 +138,19 @@ class Desktop:
             self._screen.draw(reply.screenshot, request)
         reply.pointer.CopyFrom(self.display.pointer())
 
-    def health(self) -> list[tuple[str, bool, str]]:
-        """Each part by name, whether it lives, and what is wrong with it."""
-        parts = []
+    def _parts(self) -> Iterator[tuple[str, int, Optional[int]]]:
+        """Each part's name, process id and exit code, those first without which others die as well."""
         for name, process in self._processes.items():
-            code = process.returncode
-            parts.append((name, code is None, "" if code is None else f"ended with {code}"))
+            yield name, process.pid, process.returncode
         manager = self._window_manager
-        parts.append(("window manager", manager is not None and manager.running, ""))
-        return parts
+        if manager is not None:
+            code = manager.process.returncode
+            yield "window manager", manager.main_pid() or 0, None if code is None else exit_code(code)
+
+    def _sockets(self) -> dict[str, Path]:
+        display = Path("/tmp/.X11-unix") / f"X{self.name.lstrip(':')}"
+        session, at_spi = self.plan.sockets
+        return {"display": display, "session bus": session, "accessibility bus": at_spi}
 
     async def changed_since_read(self) -> list[Rectangle]:
         """Where pixels changed since this was last called."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 from pathlib import Path
@@ -14,7 +15,11 @@ _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
 class MemoryGuard:
-    """Kills the largest process of the cells when together they hold more memory than they may."""
+    """Kills processes of the largest cell when all cells together hold more memory than they may.
+
+    By cells, not by processes: code that shares its memory out among many small processes must not get the
+    program beside it killed.
+    """
 
     def __init__(self, programs: Programs, max_bytes: int) -> None:
         """Guard the cells with `max_bytes` of private resident memory."""
@@ -28,22 +33,35 @@ class MemoryGuard:
             self._check()
 
     def _check(self) -> None:
-        usage = {pid: _private_bytes(pid) for pid in map(int, filter(str.isdigit, os.listdir("/proc")))}
-        if sum(usage.values()) <= self._max_bytes:
+        cells = _cells()
+        excess = sum(sum(cell.values()) for cell in cells) - self._max_bytes
+        if excess <= 0:
             return
-        largest = max(usage, key=lambda pid: usage[pid])
+        largest = max(cells, key=lambda cell: sum(cell.values()))
+        for pid, size in sorted(largest.items(), key=lambda one: one[1], reverse=True):
+            self._kill(pid)
+            excess -= size
+            if excess <= 0:
+                return
+
+    def _kill(self, pid: int) -> None:
         for program in self._programs:
-            if program.main_pid == largest:
+            if program.main_pid == pid:
                 program.note = f"\nsci_gym: killed, the guest's memory limit is {self._max_bytes} bytes"
-        os.kill(largest, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
-def _private_bytes(pid: int) -> int:
-    """Return a cell process's private memory; 0 for the desktop's own parts, which share our namespace."""
-    try:
-        if os.readlink(f"/proc/{pid}/ns/pid") == os.readlink("/proc/self/ns/pid"):
-            return 0
-        resident, shared = Path(f"/proc/{pid}/statm").read_text().split()[1:3]
-    except (OSError, ValueError):
-        return 0
-    return (int(resident) - int(shared)) * _PAGE_BYTES
+def _cells() -> list[dict[int, int]]:
+    """Return each cell's processes with their private memory in bytes, without the desktop's own parts."""
+    cells: dict[str, dict[int, int]] = {}
+    own = os.readlink("/proc/self/ns/pid")
+    for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
+        try:
+            namespace = os.readlink(f"/proc/{pid}/ns/pid")
+            resident, shared = Path(f"/proc/{pid}/statm").read_text().split()[1:3]
+        except (OSError, ValueError):
+            continue
+        if namespace != own:
+            cells.setdefault(namespace, {})[pid] = (int(resident) - int(shared)) * _PAGE_BYTES
+    return list(cells.values())

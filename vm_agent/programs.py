@@ -35,7 +35,7 @@ class RunningProgram:
         self.id = program_id
         self.request = request
         self.cell: Optional[Cell] = None
-        self.main_pid = 0
+        self._main_pid = 0
         self.launches = 0
         self.note = ""
         self.state: dict[str, str] = {}
@@ -47,9 +47,17 @@ class RunningProgram:
         """Whether its main process lives."""
         return self.cell is not None and self.cell.running
 
+    @property
+    def main_pid(self) -> int:
+        """The process id of its main process, 0 before that starts."""
+        if not self._main_pid and self.cell is not None:
+            self._main_pid = self.cell.main_pid() or 0
+        return self._main_pid
+
     async def start(self, plan: CellPlan, preload: Optional[Path]) -> None:
         """Start it in a new cell, with the start-up module's channel."""
         self.launches += 1
+        self._main_pid = 0
         self.state.clear()
         read_end, write_end = os.pipe()
         env = dict(self.request.env)
@@ -136,6 +144,10 @@ class Programs:
         """Return the id of the program whose main process has this id, else 0."""
         return next((one.id for one in self if one.running and one.main_pid == pid), 0)
 
+    def named(self, pid: int) -> Optional[str]:
+        """Return the name of the program whose main process has this id."""
+        return next((one.request.name for one in self if one.running and one.main_pid == pid), None)
+
     async def launch(self, request: pb.LaunchRequest) -> pb.Program:
         """Launch a program, again when it does not register in time.
 
@@ -198,7 +210,6 @@ class Programs:
         loop = asyncio.get_running_loop()
         end = loop.time() + timeout_s
         while program.running and loop.time() < end:
-            program.main_pid = (program.cell.main_pid() if program.cell else None) or 0
             known = [pid for _, pid in await self._accessibility.applications()]
             if program.main_pid and program.main_pid in known:
                 return True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import platform
-from typing import Any, AsyncIterator, Optional
+from typing import Any, AsyncIterator, Awaitable, Callable, Optional, TypeVar
 
 import grpc
 
@@ -20,6 +20,7 @@ from sci_gym_vm_agent.once import StepsOnce
 from sci_gym_vm_agent.run import execute
 from sci_gym_vm_agent.session import Session
 
+T = TypeVar("T")
 MAX_MESSAGE_BYTES = 64 * 2**20
 
 
@@ -39,15 +40,15 @@ class Service(rpc.VmAgentServicer):
 
     async def Step(self, request: pb.StepRequest, context: grpc.aio.ServicerContext) -> pb.StepReply:
         """Act, settle, observe."""
-        return await guard(context, self._step, request, context)
+        return await self._guard(context, self._step, request, context)
 
     async def Observe(self, request: pb.ObserveRequest, context: grpc.aio.ServicerContext) -> pb.Observation:
         """Observe without acting."""
-        return await guard(context, self._session.observe, request)
+        return await self._guard(context, self._session.observe, request)
 
     async def Probe(self, request: pb.ProbeRequest, context: grpc.aio.ServicerContext) -> pb.ProbeReply:
         """Read what predicates need."""
-        return await guard(context, self._probe, request)
+        return await self._guard(context, self._probe, request)
 
     async def Exec(
         self, request: pb.ExecRequest, context: grpc.aio.ServicerContext
@@ -55,7 +56,7 @@ class Service(rpc.VmAgentServicer):
         """Run a command in a cell of its own."""
         chunks = execute(self._desktop.plan, request)
         try:
-            while (chunk := await guard(context, _next, chunks)) is not None:
+            while (chunk := await self._guard(context, _next, chunks)) is not None:
                 yield chunk
         finally:
             await chunks.aclose()
@@ -64,23 +65,23 @@ class Service(rpc.VmAgentServicer):
         self, chunks: AsyncIterator[pb.PutFileChunk], context: grpc.aio.ServicerContext
     ) -> pb.PutFileReply:
         """Write a file."""
-        return await guard(context, self._put, chunks)
+        return await self._guard(context, self._put, chunks)
 
     async def GetFile(
         self, request: pb.GetFileRequest, context: grpc.aio.ServicerContext
     ) -> AsyncIterator[pb.FileChunk]:
         """Read a file."""
         data = read_file(self._desktop.home, request.path, request.max_bytes)
-        while (part := await guard(context, _pull, data)) is not None:
+        while (part := await self._guard(context, _pull, data)) is not None:
             yield pb.FileChunk(data=part)
 
     async def Launch(self, request: pb.LaunchRequest, context: grpc.aio.ServicerContext) -> pb.Program:
         """Launch a program."""
-        return await guard(context, self._desktop.programs.launch, request)
+        return await self._guard(context, self._desktop.programs.launch, request)
 
     async def Close(self, request: pb.CloseRequest, context: grpc.aio.ServicerContext) -> pb.Program:
         """End a program."""
-        return await guard(context, self._desktop.programs.close, request)
+        return await self._guard(context, self._desktop.programs.close, request)
 
     async def ListPrograms(
         self, request: pb.ListProgramsRequest, context: grpc.aio.ServicerContext
@@ -92,43 +93,43 @@ class Service(rpc.VmAgentServicer):
         self, request: pb.ListWindowsRequest, context: grpc.aio.ServicerContext
     ) -> pb.ListWindowsReply:
         """List the windows."""
-        return await guard(context, self._windows)
+        return await self._guard(context, self._windows)
 
     async def ActivateWindow(
         self, request: pb.WindowRequest, context: grpc.aio.ServicerContext
     ) -> pb.ListWindowsReply:
         """Raise and focus a window."""
-        await guard(context, self._desktop.call, self._desktop.display.activate, request.id)
-        return await guard(context, self._windows)
+        await self._guard(context, self._desktop.call, self._desktop.display.activate, request.id)
+        return await self._guard(context, self._windows)
 
     async def CloseWindow(
         self, request: pb.WindowRequest, context: grpc.aio.ServicerContext
     ) -> pb.ListWindowsReply:
         """Ask a window to close."""
-        await guard(context, self._desktop.call, self._desktop.display.close_window, request.id)
-        return await guard(context, self._windows)
+        await self._guard(context, self._desktop.call, self._desktop.display.close_window, request.id)
+        return await self._guard(context, self._windows)
 
     async def GetClipboard(
         self, request: pb.GetClipboardRequest, context: grpc.aio.ServicerContext
     ) -> pb.Clipboard:
         """Return the clipboard's text."""
-        return pb.Clipboard(text=await guard(context, self._desktop.clipboard.get))
+        return pb.Clipboard(text=await self._guard(context, self._desktop.clipboard.get))
 
     async def SetClipboard(self, request: pb.Clipboard, context: grpc.aio.ServicerContext) -> pb.Clipboard:
         """Set the clipboard's text."""
-        await guard(context, self._set_clipboard, request.text)
+        await self._guard(context, self._set_clipboard, request.text)
         return request
 
     async def GetCursor(self, request: pb.GetCursorRequest, context: grpc.aio.ServicerContext) -> pb.Point:
         """Return where the pointer is."""
-        x, y = await guard(context, self._desktop.call, self._desktop.display.cursor)
+        x, y = await self._guard(context, self._desktop.call, self._desktop.display.cursor)
         return pb.Point(x_px=x, y_px=y)
 
     async def GetScreenSize(
         self, request: pb.GetScreenSizeRequest, context: grpc.aio.ServicerContext
     ) -> pb.ScreenSize:
         """Return the screen's size."""
-        return await guard(context, self._screen)
+        return await self._guard(context, self._screen)
 
     async def Health(self, request: pb.HealthRequest, context: grpc.aio.ServicerContext) -> pb.HealthReply:
         """Tell which parts live."""
@@ -140,6 +141,13 @@ class Service(rpc.VmAgentServicer):
         """End everything."""
         return await guard(context, self._shut_down)
 
+    async def _guard(
+        self, context: grpc.aio.ServicerContext, function: Callable[..., Awaitable[T]], *arguments: Any
+    ) -> T:
+        """Call a function within the caller's deadline, while every part of the desktop is watched."""
+        left_s = context.time_remaining()
+        return await guard(context, self._desktop.health.guard, left_s, function, *arguments)
+
     async def _hello(self) -> pb.HelloReply:
         return pb.HelloReply(
             protocol_version=PROTOCOL_VERSION,
@@ -150,7 +158,11 @@ class Service(rpc.VmAgentServicer):
 
     async def _step(self, request: pb.StepRequest, context: grpc.aio.ServicerContext) -> pb.StepReply:
         check_probe(request.probe)
-        return await self._steps.step(request, context.time_remaining())
+        reply = await self._steps.step(request, context.time_remaining())
+        self._desktop.health.check()  # a dead window manager, for one, hinders no step
+        if not reply.settled or reply.observation.tree.truncated:
+            await self._desktop.programs.answer()  # of one that is blocked for good, the deadline tells
+        return reply
 
     async def _probe(self, request: pb.ProbeRequest) -> pb.ProbeReply:
         check_probe(request)
@@ -160,10 +172,10 @@ class Service(rpc.VmAgentServicer):
         return pb.ListProgramsReply(programs=[program.message() for program in self._desktop.programs])
 
     async def _health(self) -> pb.HealthReply:
-        parts = self._desktop.health()
+        parts = await self._desktop.health.report()
         return pb.HealthReply(
             parts=[
-                pb.HealthReply.Part(name=name, healthy=well, detail=detail) for name, well, detail in parts
+                pb.HealthReply.Part(name=name, healthy=not what, detail=what) for name, what in parts.items()
             ]
         )
 
@@ -216,6 +228,9 @@ def make_server(address: str, token: str, service: Service) -> grpc.aio.Server:
             ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
             ("grpc.max_send_message_length", MAX_MESSAGE_BYTES),
             ("grpc.so_reuseport", 0),
+            # The host asks for signs of life while a call is under way.
+            ("grpc.http2.max_ping_strikes", 0),
+            ("grpc.http2.min_ping_interval_without_data_ms", 0),
         ],
     )
     rpc.add_VmAgentServicer_to_server(service, server)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import abc
 import mmap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sci_gym.app import Requirement
+from sci_gym.errors import ConfigurationError, InfrastructureError
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +97,24 @@ class Machine(abc.ABC):
         Raises:
             MissingDependencyError: it is not; the message says how to get it.
         """
+
+    def parts(self) -> Mapping[str, Sequence[int]]:
+        """The processes that it consists of, by their ids on this host, to be watched or broken.
+
+        Keys: "sandbox" (what ends everything with it), "daemon", "display", "session bus", "accessibility
+        bus", "accessibility registry", "window manager", and the main processes of programs by their
+        executable's name.
+
+        Raises:
+            ConfigurationError: its processes cannot be seen from this host.
+        """
+        raise ConfigurationError(
+            f"machine: {type(self).__name__} cannot tell its processes; use the sandbox for this"
+        )
+
+    def fault(self) -> InfrastructureError | None:
+        """What this host sees of a machine whose daemon does not answer: the part that is dead or stopped."""
+        return None
 
     @property
     @abc.abstractmethod

@@ -18,15 +18,16 @@ import subprocess
 import sys
 import threading
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from sci_gym.app import Requirement
-from sci_gym.errors import LaunchError, MissingDependencyError
+from sci_gym.errors import DisconnectedError, InfrastructureError, LaunchError, MissingDependencyError
 from sci_gym.frames import memory_bytes
 from sci_gym.machines._claims import remove_orphans
+from sci_gym.machines._parts import find_parts, stopped
 from sci_gym.machines._remains import Remains
 from sci_gym.machines._shared import share_memory
 from sci_gym.machines._spawn import spawn
@@ -51,6 +52,7 @@ _SOCKETS = "/run/sci-gym"
 _DAEMON_IMPORTS = ("grpc", "google", "dbus_fast", "lz4", "Xlib")
 _UNPRIVILEGED_UID = 65534
 _STOP_AGAIN_S = 0.05
+_END_S = 1.0
 _PREFIX = "sci-gym-"
 _PASSWD = "root:x:0:0:root:/root:/usr/sbin/nologin\nuser:x:1000:1000:user:/home/user:/bin/bash\n"
 _GROUP = "root:x:0:\nuser:x:1000:\n"
@@ -120,6 +122,23 @@ class SandboxMachine(Machine):
             raise MissingDependencyError(
                 f"missing: {needs}; install with: apt-get install --no-install-recommends {packages}"
             )
+
+    def parts(self) -> Mapping[str, Sequence[int]]:
+        """Every part's processes; none when it does not run."""
+        return find_parts(self._process.pid) if self._process is not None else {}
+
+    def fault(self) -> InfrastructureError | None:
+        """Tell the sandbox's own end from the daemon's, and either from a part that is stopped."""
+        if self._process is None:
+            return DisconnectedError("sandbox", "does not run")
+        try:
+            code = self._process.wait(_END_S)
+        except subprocess.TimeoutExpired:
+            part = stopped(self.parts())
+            return InfrastructureError(part, "its process is stopped") if part else None
+        if code < 0:
+            return DisconnectedError("sandbox", f"was ended by signal {-code}")
+        return DisconnectedError("daemon", f"ended with {code}; {self._log()}")
 
     @property
     def running(self) -> bool:

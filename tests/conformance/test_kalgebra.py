@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -119,10 +121,9 @@ def test_render_gives_the_frame() -> None:
 
 def test_a_killed_display_truncates_and_the_next_reset_is_healthy(env: gym.Env[Any, Any]) -> None:
     """A fault of the machine is no reward of 0."""
-    from tests.processes import kill_below
-
     env.reset(seed=1)
-    kill_below("Xvfb")
+    (display,) = env.unwrapped.coordinator.machine.parts()["display"]
+    os.kill(display, signal.SIGKILL)
     _, reward, terminated, truncated, info = env.step(Action.wait(0))
     assert (reward, terminated, truncated) == (0, False, True)
     assert info["infra_error"]["part"] == "display"
