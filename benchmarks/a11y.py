@@ -34,22 +34,24 @@ def _unchanged(plan: Plan, subject: Subject, desk: Desk, guest: Guest) -> Row:
 
 def _changed(plan: Plan, subject: Subject, desk: Desk, guest: Guest) -> Row:
     ours, peers = [], Peers()
-    moves = [move for change in subject.changes for move in _moves(desk, change)]
+    moves = [_moves(desk, change) for change in subject.changes]
     for _ in plan.rounds():
-        for move in moves:
+        for do, undo in moves:
             plan.tell(f"tree of {subject.app.title}, changed")
-            desk.act(move)
+            desk.act(do)
             ours += timed(desk.tree)
             _ask(peers, guest)
-    kinds = ", ".join(change.kind for change in subject.changes)
-    note = f"after each of: {kinds}, and back"
+            desk.act(undo)
+            desk.tree()
+    note = f"after {', '.join(change.kind for change in subject.changes)}"
     return make_row(f"tree, {subject.app.title}, window changed", "ms", ours, peers, note)
 
 
-def _moves(desk: Desk, change: Change) -> list[Action]:
-    """What makes and undoes a change."""
+def _moves(desk: Desk, change: Change) -> tuple[Action, Action]:
+    """What makes a change, and what undoes it."""
     tree = desk.tree()
-    return [move.action(tree) if isinstance(move, Click) else move for move in (change.do, change.undo)]
+    do, undo = (move.action(tree) if isinstance(move, Click) else move for move in (change.do, change.undo))
+    return do, undo
 
 
 def _ask(peers: Peers, guest: Guest) -> None:

@@ -15,7 +15,9 @@ _COMMAND = "sci-gym bench all --markdown"
 
 def make_table(rows: Sequence[Row]) -> Table:
     """A line for ours and one for each peer."""
-    table = Table("what", "who", "min", "median", "max", "n", "ratio", title="sci-gym bench")
+    heads = ("what", "who", "min", "median", "max", "n", "ratio")
+    caption = escape("\n".join(_reasons(rows)))
+    table = Table(*heads, title="sci-gym bench", caption=caption, caption_justify="left")
     for row in rows:
         note = f"\n[dim]{escape(row['note'])}" if row["note"] else ""
         what = f"{escape(row['name'])} ({escape(row['unit'])}){note}"
@@ -38,24 +40,32 @@ def make_markdown(rows: Sequence[Row], machine: Mapping[str, Any]) -> str:
         beside = "; ".join(_beside(row))
         unit = "" if row["unit"] == "count" else f" ({row['unit']})"
         lines.append(f"| {row['name']}{unit} | {_short(row['ours'])} | {beside} |")
-    return "\n".join(lines)
+    return "\n".join([*lines, "", *_reasons(rows)])
 
 
 def _beside(row: Row) -> Iterator[str]:
     for peer, numbers in row["peers"].items():
         ratio = row["ratio"][peer]
         yield f"{peer}: {_short(numbers)}" + (f", **{_times(ratio)}**" if ratio is not None else "")
-    for peer, reason in row["unavailable"].items():
-        yield f"{peer}: not available, {reason}"
+    for peer in row["unavailable"]:
+        yield f"{peer}: not available"
+
+
+def _reasons(rows: Sequence[Row]) -> list[str]:
+    """Why peers were not available, each once."""
+    lines = [
+        f"{peer} was not available for {row['name'].partition(',')[0]}: {reason}."
+        for row in rows
+        for peer, reason in row["unavailable"].items()
+    ]
+    return list(dict.fromkeys(lines))
 
 
 def _others(row: Row) -> list[tuple[str, list[str], str]]:
     """Each peer's name, cells and ratio."""
     measured = [(peer, _cells(numbers), _times(row["ratio"][peer])) for peer, numbers in row["peers"].items()]
     empty = ["", "", "", ""]
-    return measured + [
-        (f"{peer}: not available: {reason}", empty, "") for peer, reason in row["unavailable"].items()
-    ]
+    return measured + [(f"{peer}: not available", empty, "") for peer in row["unavailable"]]
 
 
 def _cells(numbers: Mapping[str, float]) -> list[str]:
