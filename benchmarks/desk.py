@@ -66,13 +66,13 @@ class Desk:
 
     def tree(self) -> A11yTree:
         """What is on screen, as a policy gets it."""
-        request = pb.ObserveRequest(tree=pb.ObserveRequest.TREE_SHOWING)
-        return codec.unpack_tree(self.client.observe(request).tree, {})
+        self.client.observe(pb.ObserveRequest(tree=pb.ObserveRequest.TREE_SHOWING))
+        return self.client.tree
 
     def frame(self) -> Frame:
         """The screenshot as a policy gets it, uint8 `[height, width, 3]`."""
-        seen = self.client.observe(pb.ObserveRequest(screenshot=True))
-        return codec.unpack_frame(seen.screenshot, seen.pointer)
+        self.client.observe(pb.ObserveRequest(screenshot=True))
+        return self.client.frame
 
     def flip_to(self, window_id: int) -> None:
         """Raise a window, and wait until the screen has settled."""
@@ -82,7 +82,9 @@ class Desk:
     def look(self, change_ms: int = 0) -> Observation:
         """Observe everything once the screen has settled; first wait so long for a change."""
         reply = self.client.step(pb.Input(), _settle(change_ms), codec.observe_request(), pb.ProbeRequest())
-        return codec.unpack_observation(reply.observation, reply.probe, settled=reply.settled)
+        return codec.unpack_observation(
+            reply.observation, self.client.frame, self.client.tree, reply.probe, settled=reply.settled
+        )
 
 
 @contextmanager

@@ -24,6 +24,7 @@ from sci_gym.client import VMAgentClient
 PYATSPI = "pyatspi, plain recursive walk"
 PYATSPI_SHOWING = "pyatspi, hidden subtrees skipped"
 PYAUTOGUI = "pyautogui"
+PYAUTOGUI_SHOT = "pyautogui (stays in the guest, no pointer)"
 CUA = "cua-computer-server"
 PER_ACTION = "a process per action (pyautogui), pyatspi walk, no settling"
 _GUEST_PYTHON = "/usr/bin/python3"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from sci_gym.benchmarks.desk import Desk, open_desk
-from sci_gym.benchmarks.peers import CUA, PYAUTOGUI, Guest
+from sci_gym.benchmarks.peers import CUA, PYAUTOGUI_SHOT, Guest
 from sci_gym.benchmarks.question import Plan, Question
 from sci_gym.benchmarks.rows import Peers, Row, make_row, timed
 from sci_gym.benchmarks.subjects import Subject
@@ -72,8 +72,8 @@ def _find_cover(desk: Desk) -> int:
 
 
 def _ask(peers: Peers, guest: Guest) -> None:
-    peers.ask(PYAUTOGUI, lambda: guest.screenshot(2))
+    peers.ask(PYAUTOGUI_SHOT, lambda: guest.screenshot(2))
     peers.ask(CUA, lambda: guest.cua("screenshot", 2))
 
 
-QUESTION = Question("screenshot", __doc__, (PYAUTOGUI, CUA), 20, run)
+QUESTION = Question("screenshot", __doc__, (PYAUTOGUI_SHOT, CUA), 20, run)
