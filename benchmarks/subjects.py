@@ -55,9 +55,6 @@ class Subject:
     clicks: tuple[Click, Click]
 
 
-_TYPED = Change("a typed character", Action.type("a"), Action.press("backspace"))
-
-
 def _tabs(first: str, second: str) -> tuple[Change, tuple[Click, Click]]:
     home, other = Click("page tab", first), Click("page tab", second)
     return Change("another tab", other, home), (other, home)
@@ -65,14 +62,18 @@ def _tabs(first: str, second: str) -> tuple[Change, tuple[Click, Click]]:
 
 def _kalgebra() -> Subject:
     tab, clicks = _tabs("Calculator", "2D Graph")
-    menu = Change("an open menu", Action.hotkey("alt", "s"), Action.press("esc"))
-    return Subject(load_app("kalgebra"), (menu, tab, _TYPED), clicks)
+    typed = Change("a typed character", Action.type("a"), Action.press("backspace"))
+    return Subject(load_app("kalgebra"), (typed, _menu("Session"), tab), clicks)
 
 
 def _texstudio() -> Subject:
     tab, clicks = _tabs("Messages", "Log")
-    menu = Change("an open menu", Click("menu item", "Math"), Action.press("esc"))
-    return Subject(texstudio.APP, (_TYPED, menu, tab), clicks)
+    panel = Change("another side panel", Click("check box", "TOC"), Click("check box", "Structure"))
+    return Subject(texstudio.APP, (_menu("Math"), tab, panel), clicks)
+
+
+def _menu(name: str) -> Change:
+    return Change("an open menu", Click("menu item", name), Action.press("esc"))
 
 
 SUBJECTS: Mapping[str, Subject] = {"kalgebra": _kalgebra(), "texstudio": _texstudio()}
