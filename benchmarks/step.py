@@ -42,16 +42,18 @@ def _measure(plan: Plan, subject: Subject, env: SciEnv, guest: Guest) -> list[Ro
         for number in range(count):
             took_ms = _step(env, actions[number % 2])
             total.append(took_ms)
-            overhead.append(took_ms - _reaction_ms(env))
+            if "phases_ms" in env.stats():
+                overhead.append(took_ms - _reaction_ms(env))
         peers.ask(PER_ACTION, lambda: guest.act_per_process(2, places))
         peers.ask(CUA, lambda: guest.cua("step", 2, places))
         env.step(actions[1])
     note = f"clicks on {' and '.join(click.name for click in subject.clicks)} in turn"
     name = f"step, {subject.app.title}"
-    return [
-        make_row(f"{name}: click, settle, screenshot, tree", "ms", total, peers, note),
-        make_row(f"{name}: overhead above the program's own reaction", "ms", overhead, note=note),
-    ]
+    rows = [make_row(f"{name}: click, settle, screenshot, tree", "ms", total, peers, note)]
+    if overhead:
+        title = f"{name}: overhead above the program's own reaction"
+        rows.append(make_row(title, "ms", overhead, note=note))
+    return rows
 
 
 def _step(env: SciEnv, action: Action) -> float:

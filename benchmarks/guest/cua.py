@@ -10,6 +10,7 @@ import itertools
 import json
 import sys
 import time
+from typing import Any
 
 from PIL import Image
 from websockets.sync.client import connect
@@ -21,7 +22,7 @@ START_S = 30.0
 class Client:
     """A connection to the server; it is awaited while it starts."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         """Connect."""
         end_s = time.monotonic() + START_S
         while True:
@@ -33,7 +34,7 @@ class Client:
                     raise
                 time.sleep(0.05)  # between two looks
 
-    def call(self, command, **params):
+    def call(self, command: str, **params: int) -> Any:
         """Send a command; its answer."""
         self._socket.send(json.dumps({"command": command, "params": params}))
         answer = json.loads(self._socket.recv())
@@ -41,36 +42,39 @@ class Client:
             sys.exit(f"{command}: {answer.get('error')}")
         return answer
 
-    def screenshot(self):
+    def screenshot(self) -> Image.Image:
         """RGB pixels."""
         data = self.call("screenshot")["image_data"]
         return Image.open(io.BytesIO(base64.b64decode(data))).convert("RGB")
 
-    def tree(self):
+    def tree(self) -> int:
         """The number of nodes below the root of the accessibility tree."""
         return count(self.call("get_accessibility_tree")["tree"]) - 1
 
 
-def count(node):
+def count(node: Any) -> int:
     """Count a tree's nodes."""
     return 1 + sum(count(child) for child in node.get("children", ()))
 
 
-def step(client, place):
+def step(client: Client, place: Any) -> None:
     """Click, look, read."""
     client.call("left_click", x=place[0], y=place[1])
     client.screenshot()
     client.tree()
 
 
-def main():
+def main() -> None:
     """Measure and print."""
     what, times = sys.argv[1], int(sys.argv[2])
     numbers = [int(word) for word in sys.argv[3:]]
-    places = itertools.cycle(list(zip(numbers[::2], numbers[1::2])) or [None])
+    places: Any = itertools.cycle(list(zip(numbers[::2], numbers[1::2])) or [None])
     client = Client()
-    calls = {"screenshot": lambda place: client.screenshot(), "tree": lambda place: client.tree(),
-             "step": lambda place: step(client, place)}  # fmt: skip
+    calls: Any = {
+        "screenshot": lambda place: client.screenshot(),
+        "tree": lambda place: client.tree(),
+        "step": lambda place: step(client, place),
+    }
     client.screenshot()
     samples = []
     for _, place in zip(range(times), places):

@@ -14,7 +14,7 @@ import pyautogui
 from walk import walk_desktop
 
 
-def main():
+def main() -> None:
     """Measure and print."""
     numbers = [int(word) for word in sys.argv[2:]]
     places = itertools.cycle(zip(numbers[::2], numbers[1::2]))

@@ -10,7 +10,7 @@ import time
 import pyautogui
 
 
-def main():
+def main() -> None:
     """Measure and print."""
     samples = []
     image = pyautogui.screenshot()

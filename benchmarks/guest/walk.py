@@ -6,11 +6,12 @@ Process start and the connection are not timed. Prints {"samples_ms": [...], "no
 import json
 import sys
 import time
+from typing import Any
 
 import pyatspi
 
 
-def text(node):
+def text(node: Any) -> Any:
     """Read the Text interface."""
     try:
         return node.queryText().getText(0, -1)
@@ -18,7 +19,7 @@ def text(node):
         return ""
 
 
-def value(node):
+def value(node: Any) -> Any:
     """Read the Value interface."""
     try:
         return node.queryValue().currentValue
@@ -26,7 +27,7 @@ def value(node):
         return None
 
 
-def extents(node):
+def extents(node: Any) -> Any:
     """Read the Component interface."""
     try:
         return node.queryComponent().getExtents(pyatspi.DESKTOP_COORDS)
@@ -34,7 +35,7 @@ def extents(node):
         return None
 
 
-def walk(node, showing):
+def walk(node: Any, showing: bool) -> int:
     """Read a node and all below it; count the nodes."""
     states = node.getState().getStates()
     if showing and node.getRole() != pyatspi.ROLE_APPLICATION and pyatspi.STATE_SHOWING not in states:
@@ -43,12 +44,12 @@ def walk(node, showing):
     return 1 + sum(walk(child, showing) for child in node if child is not None)
 
 
-def walk_desktop(showing=False):
+def walk_desktop(showing: bool = False) -> int:
     """Read every application."""
     return sum(walk(application, showing) for application in pyatspi.Registry.getDesktop(0))
 
 
-def main():
+def main() -> None:
     """Measure and print."""
     times, scope = int(sys.argv[1]), sys.argv[2]
     assert pyatspi.Registry.getDesktop(0).childCount  # connects
