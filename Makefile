@@ -7,8 +7,9 @@ CORE := $(VENV)/.core-installed
 DEV := $(VENV)/.dev-installed
 # Pins the CPU build of torch; a newer one on the index may pull gigabytes of CUDA.
 CONSTRAINTS := constraints.txt
-# The reference for the accessibility tree, and what tests look at processes, buses and pages with.
-TEST_PACKAGES := python3-pyatspi dbus-bin procps chromium texstudio gnumeric
+# The reference for the accessibility tree, what tests look at processes, buses and pages with, further real
+# programs, and what pyautogui needs to be run beside us.
+TEST_PACKAGES := python3-pyatspi dbus-bin procps chromium texstudio gnumeric python3-tk gnome-screenshot
 
 .PHONY: demo test check verify protos packages clean
 

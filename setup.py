@@ -4,6 +4,7 @@ from setuptools import find_namespace_packages, setup
 
 ROOTS = {
     "sci_gym": "sci_gym",
+    "sci_gym.benchmarks": "benchmarks",
     "sci_gym.envs": "envs",
     "sci_gym.wrappers": "wrappers",
     "sci_gym_protos": "protos",

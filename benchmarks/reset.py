@@ -1,40 +1,87 @@
-"""How long is a reset: a fresh desktop with KAlgebra ready, and the first observation?
-
-Beside it: the program's own start, from its launch on a desktop that stands until its input line can be used,
-which no reset that starts the program can beat. ScienceBoard's reset sleeps at least 20 s, Windows Agent
-Arena's 75 s, OSWorld's 60 s (their sources).
-
-    python benchmarks/reset.py [--times N] [--json]
-"""
+"""How long is a reset: a fresh desktop with the program ready, and the first observation?"""
 
 from __future__ import annotations
 
-import gymnasium as gym
-from harness import arguments, report, row, timed
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-import sci_gym  # noqa: F401  (registers the environments)
+from sci_gym.benchmarks.desk import Desk, open_desk
+from sci_gym.benchmarks.question import Plan, Question
+from sci_gym.benchmarks.rows import Peers, Row, make_row, timed
+from sci_gym.benchmarks.step import ENDLESS
+from sci_gym.benchmarks.subjects import Subject
+from sci_gym.env import SciEnv
+from sci_gym.errors import DeadlineError
+from sci_gym.loader import make
+
+_OWN_START = "the program's own start on a standing desktop"
+_SPARE_S = 60.0
 
 
-def main() -> None:
-    """Measure and print."""
-    options = arguments("reset timings", times=10)
-    env = gym.make("SciBoard-KAlgebra-v0", disable_env_checker=True)
-    ours, machine, program = [], [], []
+def run(plan: Plan) -> list[Row]:
+    """Measure resets of each program, cold and with a spare desktop."""
+    rows = []
+    for subject in plan.subjects:
+        with open_desk() as desk, _environment(subject, 0) as cold:
+            rows.append(_cold(plan, subject, desk, cold))
+        with open_desk() as desk, _environment(subject, 1) as warm:
+            rows.append(_spared(plan, subject, desk, warm))
+    return rows
+
+
+def _cold(plan: Plan, subject: Subject, desk: Desk, env: SciEnv) -> Row:
+    ours, peers = [], Peers()
+    for count in plan.rounds():
+        plan.tell(f"resets of {subject.app.title}, cold")
+        ours += timed(lambda: env.reset(seed=0), count)
+        peers.ask(_OWN_START, lambda: _own_start(subject, desk))
+    return make_row(f"reset, {subject.app.title}, cold", "ms", ours, peers)
+
+
+def _spared(plan: Plan, subject: Subject, desk: Desk, env: SciEnv) -> Row:
+    ours, peers = [], Peers()
+    for count in plan.rounds():
+        plan.tell(f"resets of {subject.app.title}, with a spare")
+        for _ in range(count):
+            _wait_for_spare(env)
+            ours += timed(lambda: env.reset(seed=0))
+        _wait_for_spare(env)  # or its making would slow the peer down
+        peers.ask(_OWN_START, lambda: _own_start(subject, desk))
+    return make_row(f"reset, {subject.app.title}, with a spare desktop", "ms", ours, peers)
+
+
+def _own_start(subject: Subject, desk: Desk) -> list[float]:
+    samples = timed(lambda: desk.start(subject.app))
+    desk.end_programs()
+    return samples
+
+
+def _wait_for_spare(env: SciEnv) -> None:
+    """Poll the environment's counters until a spare waits.
+
+    Raises:
+        DeadlineError: there was none in time.
+    """
+    end_s = time.monotonic() + _SPARE_S
+    while True:
+        counters = env.stats()["counters"]
+        if counters["spares_made"] > counters["spares_used"] + counters["spares_dead"]:
+            return
+        if time.monotonic() > end_s:
+            raise DeadlineError("spare", f"none was ready within {_SPARE_S} s; counters: {counters}")
+        time.sleep(0.02)  # between two looks
+
+
+@contextmanager
+def _environment(subject: Subject, spares: int) -> Iterator[SciEnv]:
+    """An environment that was reset once."""
+    env = make(app=subject.app, task=ENDLESS, spares=spares)
     try:
         env.reset(seed=0)
-        for _ in range(options.times):
-            ours += timed(lambda: env.reset(seed=0), 1)
-            phases = env.unwrapped.stats()["phases_ms"]
-            machine.append(phases["machine"]["last"])
-            program.append(phases["launch"]["last"] + phases["ready"]["last"])
-        rows = [
-            row("reset", "ms", ours, {"the program's own start": program}),
-            row("a fresh desktop (X server, buses, window manager, daemon)", "ms", machine, {}),
-        ]
+        yield env
     finally:
         env.close()
-    report(rows, options.json)
 
 
-if __name__ == "__main__":
-    main()
+QUESTION = Question("reset", __doc__, (_OWN_START,), 10, run)

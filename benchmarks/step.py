@@ -1,73 +1,84 @@
-"""How long is a step: click, settle, screenshot and whole accessibility tree, on KAlgebra at 1920x1080?
-
-Beside it: the same click and tree as OSWorld's and ScienceBoard's servers do them, one process per action
-that clicks and then walks the tree with pyatspi, one call after the other (no screenshot, no settling: in the
-peer's favour). And the screenshot alone.
-
-    python benchmarks/step.py [--times N] [--json]
-"""
+"""How long is a step (click, settle, screenshot, tree), and how much of it is our overhead?"""
 
 from __future__ import annotations
 
-import gymnasium as gym
-from harness import arguments, report, row, timed
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
-import sci_gym
-from sci_gym_protos import vm_agent_pb2 as pb
+from sci_gym.benchmarks.desk import SharedSandbox
+from sci_gym.benchmarks.peers import CUA, PER_ACTION, Guest
+from sci_gym.benchmarks.question import Plan, Question
+from sci_gym.benchmarks.rows import Peers, Row, make_row, timed
+from sci_gym.benchmarks.subjects import Subject
+from sci_gym.client import VMAgentClient
+from sci_gym.env import SciEnv
+from sci_gym.loader import make
+from sci_gym.machines import MachineSpec
+from sci_gym.specs import Action
 
-PLAIN = r"""
-import sys
-import pyatspi
-
-def walk(node):
-    count = 1
-    for child in node:
-        if child is None: continue
-        node.getRoleName(), node.name, node.getState().getStates()
-        try: node.queryComponent().getExtents(0)
-        except NotImplementedError: pass
-        try: node.queryText().getText(0, -1)
-        except NotImplementedError: pass
-        count += walk(child)
-    return count
-
-pyatspi.Registry.generateMouseEvent(int(sys.argv[1]), int(sys.argv[2]), "b1c")
-print(sum(walk(application) for application in pyatspi.Registry.getDesktop(0)))
-"""
+ENDLESS = Path(__file__).with_name("endless.toml")
 
 
-def main() -> None:
-    """Measure and print."""
-    options = arguments("step timings", times=20)
-    env = gym.make("SciBoard-KAlgebra-v0", disable_env_checker=True)
+def run(plan: Plan) -> list[Row]:
+    """Measure `SciEnv.step` on each program."""
+    rows = []
+    for subject in plan.subjects:
+        with _environment(subject, plan) as (env, guest):
+            rows += _measure(plan, subject, env, guest)
+    return rows
+
+
+def _measure(plan: Plan, subject: Subject, env: SciEnv, guest: Guest) -> list[Row]:
+    total, overhead, peers = [], [], Peers()
+    actions = [click.action(env.last.tree) for click in subject.clicks]
+    places = [(action.x, action.y) for action in actions]
+    for _ in range(2):  # what a program does once, at its first such click
+        for action in actions:
+            env.step(action)
+    for count in plan.rounds():
+        plan.tell(f"steps of {subject.app.title}")
+        for number in range(count):
+            took_ms = _step(env, actions[number % 2])
+            total.append(took_ms)
+            overhead.append(took_ms - _reaction_ms(env))
+        peers.ask(PER_ACTION, lambda: guest.act_per_process(2, places))
+        peers.ask(CUA, lambda: guest.cua("step", 2, places))
+        env.step(actions[1])
+    note = f"clicks on {' and '.join(click.name for click in subject.clicks)} in turn"
+    name = f"step, {subject.app.title}"
+    return [
+        make_row(f"{name}: click, settle, screenshot, tree", "ms", total, peers, note),
+        make_row(f"{name}: overhead above the program's own reaction", "ms", overhead, note=note),
+    ]
+
+
+def _step(env: SciEnv, action: Action) -> float:
+    (took_ms,) = timed(lambda: env.step(action))
+    return took_ms
+
+
+def _reaction_ms(env: SciEnv) -> float:
+    """From the start of the last step's input to the last change that it caused."""
+    phases: dict[str, Any] = env.stats()["phases_ms"]
+    return float(phases["act"]["last"] + phases["change"]["last"])
+
+
+@contextmanager
+def _environment(subject: Subject, plan: Plan) -> Iterator[tuple[SciEnv, Guest]]:
+    """An environment at the start of an episode without end, and its guest for the peers."""
+    machine = SharedSandbox(MachineSpec())
+    env = make(app=subject.app, task=ENDLESS, machine=machine)
     try:
         env.reset(seed=0)
-        client = env.unwrapped._coordinator._stage.client
-        client.put_file("plain.py", PLAIN.encode())
-        place = (900, 1030)
-        plain = ["/usr/bin/python3", "/home/user/plain.py", *map(str, place)]
-        # Warm both up, then take turns, so that the machine's moods fall on both.
-        env.step(sci_gym.Action.click(*place))
-        client.execute(plain)
-        ours: list[float] = []
-        peer: list[float] = []
-        for _ in range(options.times):
-            ours += timed(lambda: env.unwrapped._coordinator.act(sci_gym.Action.click(*place)), 1)
-            peer += timed(lambda: client.execute(plain, timeout_s=120), 1)
-        shot = timed(lambda: client.observe(pb.ObserveRequest(screenshot=True)), options.times)
-        rows = [
-            row(
-                "step: click, settle, screenshot, tree",
-                "ms",
-                ours,
-                {"process per action, pyatspi walk": peer},
-            ),
-            row("screenshot at the policy's side", "ms", shot, {}),
-        ]
+        client = VMAgentClient(machine.endpoint)
+        try:
+            yield env, Guest(client, plan.tell)
+        finally:
+            client.close()
     finally:
         env.close()
-    report(rows, options.json)
 
 
-if __name__ == "__main__":
-    main()
+QUESTION = Question("step", __doc__, (PER_ACTION, CUA), 20, run)

@@ -1,4 +1,4 @@
-"""The command line: `sci-gym doctor | demo | tasks | verify | play | soak | chaos`.
+"""The command line: `sci-gym doctor | demo | tasks | verify | play | soak | chaos | bench`.
 
 Every command takes `--json`: one object on standard output and nothing else there; progress goes to
 standard error. The exit status is 0 when all is well, 1 on a miss, 2 on a wrong call.
@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,7 +17,7 @@ import gymnasium as gym
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 import sci_gym
@@ -255,6 +256,42 @@ def chaos(
     raise typer.Exit(1 if misses else 0)
 
 
+@app.command()
+def bench(
+    name: Annotated[str, typer.Argument(help="A benchmark, all, or list, which tells what there is.")],
+    times: Annotated[
+        int | None, typer.Option(help="Samples of ours; more give steadier figures.", min=1)
+    ] = None,
+    program: Annotated[str, typer.Option("--app", help="kalgebra, texstudio or all.")] = "all",
+    markdown: Annotated[bool, typer.Option(help="The README's table.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Time ourselves beside peers, in the same run on the same desktop."""
+    from sci_gym import benchmarks
+
+    if name == "list":
+        _tell_benchmarks(benchmarks.QUESTIONS.values(), as_json)
+        return
+    machine = benchmarks.machine_now()
+    questions = benchmarks.choose(name)
+    rows: list[dict[str, Any]] = []
+    with _progress() as progress:
+        bar = progress.add_task("", total=len(questions))
+        for one in questions:
+            tell = partial(_describe, progress, bar, one.name)
+            rows += benchmarks.ask(one, program, times, tell)
+            progress.advance(bar)
+    if as_json:
+        _print_json({"rows": rows, "machine": machine})
+    elif markdown:
+        sys.stdout.write(benchmarks.make_markdown(rows, machine) + "\n")
+    else:
+        out.print(benchmarks.make_table(rows))
+        out.print(f"{machine['cores']} cores, {machine['cpu']}, load {machine['load']} at the start")
+        if machine["warning"]:
+            out.print(f"[yellow]{machine['warning']}")
+
+
 def main() -> None:
     """Run the command line; an error of sci_gym is one line and exit status 2."""
     try:
@@ -322,6 +359,21 @@ def _result(report: Any) -> str:
     flakes = getattr(report, "flaky", ())
     flaky = f" [yellow](flaky: {escape('; '.join(flakes))})" if flakes else ""
     return ("[red]" + escape("; ".join(report.misses)) if report.misses else "[green]holds") + flaky
+
+
+def _tell_benchmarks(questions: Iterable[Any], as_json: bool) -> None:
+    rows = [{"name": one.name, "question": one.text, "peers": list(one.peers)} for one in questions]
+    if as_json:
+        _print_json({"benchmarks": rows})
+        return
+    table = Table("name", "question", "peers", title="sci-gym bench NAME")
+    for row in rows:
+        table.add_row(row["name"], row["question"], "\n".join(row["peers"]))
+    out.print(table)
+
+
+def _describe(progress: Progress, bar: TaskID, name: str, text: str) -> None:
+    progress.update(bar, description=f"{name}: {text}")
 
 
 def _progress() -> Progress:

@@ -97,9 +97,15 @@ def _keysym(key: str) -> str:
     return _KEYSYMS.get(key, key)
 
 
-def observe_request() -> pb.ObserveRequest:
-    """A request for everything: pixels, and the tree with hidden widgets, which state is read from."""
-    return pb.ObserveRequest(screenshot=True, tree=pb.ObserveRequest.TREE_ALL, max_nodes=MAX_NODES)
+def observe_request(*, fresh: bool = False) -> pb.ObserveRequest:
+    """A request for everything: pixels, and the tree with hidden widgets, which state is read from.
+
+    Args:
+        fresh: read every object of the tree anew, whatever is known of it.
+    """
+    return pb.ObserveRequest(
+        screenshot=True, tree=pb.ObserveRequest.TREE_ALL, max_nodes=MAX_NODES, fresh_tree=fresh
+    )
 
 
 def unpack_box(rect: pb.Rect) -> Box:

@@ -67,7 +67,7 @@ def select_tasks(app: App, task: Selector) -> TaskDraw:
 
 def make(
     *,
-    app: str,
+    app: str | App,
     task: Selector = None,
     machine: str | Machine = "auto",
     observation: str = "screenshot+a11y",
@@ -81,7 +81,7 @@ def make(
     """What `gym.make("SciBoard-...-v0", ...)` calls.
 
     Args:
-        app: name of the app; the id gives it.
+        app: name of the app, which the id gives; or an `App` of your own.
         task: see `select_tasks`.
         machine: "auto", "sandbox", or a `Machine`, whose screen must have `resolution`.
         observation: "screenshot", "a11y", "screenshot+a11y" or "som".
@@ -97,7 +97,7 @@ def make(
         UnknownNameError: an option has no such value.
         ConfigurationError: options that cannot go together.
     """
-    loaded = load_app(app)
+    loaded = app if isinstance(app, App) else load_app(app)
     width, height = _check_resolution(resolution)
     options = EnvOptions(observation, reward, interface, width, height, render_mode)
     maker = _machine_maker(machine, width, height, spares)

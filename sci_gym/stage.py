@@ -19,7 +19,7 @@ from sci_gym.errors import (
 )
 from sci_gym.guest_api import call_api
 from sci_gym.machines.base import Machine
-from sci_gym.specs import Action, Kind, Observation, Program, Verb
+from sci_gym.specs import STOP_KINDS, Action, Kind, Observation, Program, Verb
 from sci_gym.stats import Stats
 from sci_gym_protos import vm_agent_pb2 as pb
 
@@ -118,11 +118,13 @@ class Stage:
             output = call_api(self.client, action.text)
         seconds = action.seconds if action.kind is Kind.WAIT else 0.0
         width, height = self.machine.spec.width, self.machine.spec.height
-        return self._step(codec.pack_input(action, self._cursor, width, height), seconds, output)
+        # What an episode is judged by at its end rests on nothing that was read before.
+        request = codec.observe_request(fresh=action.kind in STOP_KINDS)
+        return self._step(codec.pack_input(action, self._cursor, width, height), seconds, output, request)
 
     def observe(self) -> Observation:
         """Settle and observe without acting."""
-        return self._step(pb.Input(kind=pb.Input.KIND_NONE), 0.0, "")
+        return self._step(pb.Input(kind=pb.Input.KIND_NONE))
 
     def wait_for(self, what: str, holds: Callable[[Observation], bool]) -> Observation:
         """Observe until a condition holds, waking up at each change of the screen."""
@@ -134,7 +136,7 @@ class Stage:
             for program in observation.programs:
                 if not program.running:
                     raise InfrastructureError(program.name, f"ended with {program.exit_code} before: {what}")
-            observation = self._step(pb.Input(kind=pb.Input.KIND_NONE), _WAIT_FOR_CHANGE_S, "")
+            observation = self._step(pb.Input(kind=pb.Input.KIND_NONE), _WAIT_FOR_CHANGE_S)
         return observation
 
     def put_file(self, path: str, data: bytes) -> None:
@@ -175,14 +177,17 @@ class Stage:
             )
             self._stats.count("relaunches", launched.launches - 1)
 
-    def _step(self, request: pb.Input, change_s: float, output: str) -> Observation:
+    def _step(
+        self, act: pb.Input, change_s: float = 0.0, output: str = "",
+        observe: pb.ObserveRequest | None = None,
+    ) -> Observation:  # fmt: skip
         settle = pb.SettlePolicy(
             quiet_ms=round(self._timing.quiet_s * 1000),
             deadline_ms=round((self._timing.settle_s + change_s) * 1000),
             change_ms=round(change_s * 1000),
         )
         probe = pb.ProbeRequest(files=self.files, max_file_bytes=_MAX_FILE_BYTES)
-        reply = self.client.step(request, settle, codec.observe_request(), probe)
+        reply = self.client.step(act, settle, observe or codec.observe_request(), probe)
         observation = codec.unpack_observation(
             reply.observation,
             self.client.frame,

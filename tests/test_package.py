@@ -14,6 +14,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 FOLDERS = {
     "sci_gym": ROOT / "sci_gym",
+    "sci_gym.benchmarks": ROOT / "benchmarks",
     "sci_gym.envs": ROOT / "envs",
     "sci_gym.wrappers": ROOT / "wrappers",
     "sci_gym_protos": ROOT / "protos",
@@ -51,7 +52,7 @@ LAYERS = [
         "sci_gym.soak",
         "sci_gym.chaos",
     },
-    {"sci_gym.demo"},
+    {"sci_gym.demo", "sci_gym.benchmarks"},
     {"sci_gym.cli"},
 ]
 APP_MAY = {"sci_gym.errors", "sci_gym.specs", "sci_gym.app", "sci_gym.evaluation"}
