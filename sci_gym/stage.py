@@ -136,7 +136,11 @@ class Stage:
             for program in observation.programs:
                 if not program.running:
                     raise InfrastructureError(program.name, f"ended with {program.exit_code} before: {what}")
-            observation = self._step(pb.Input(kind=pb.Input.KIND_NONE), _WAIT_FOR_CHANGE_S)
+            observation = self._step(
+                pb.Input(kind=pb.Input.KIND_NONE),
+                _WAIT_FOR_CHANGE_S,
+                observe=codec.observe_request(fresh=True),
+            )
         return observation
 
     def put_file(self, path: str, data: bytes) -> None:

@@ -169,10 +169,12 @@ class MachineSuite:
             input=pb.Input(kind=pb.Input.KIND_MOVE_TO, x_px=7, y_px=8),
             settle=pb.SettlePolicy(),
         )
-        client.send("Step", request)
+        reply = client.send("Step", request)
+        assert client.cursor() == (7, 8), "a step acts"
+        assert client.send("Step", request) == reply, "a retried step must not act again"
         request.input.x_px = 99
-        client.send("Step", request)
-        assert client.cursor() == (7, 8), "a retried step must not act again"
+        with pytest.raises(ProtocolError, match="step_id"):
+            client.send("Step", request)
         request.step_id -= 1
         with pytest.raises(ProtocolError, match="step_id"):
             client.send("Step", request)

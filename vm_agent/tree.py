@@ -28,6 +28,8 @@ _ITEM_EVENTS = frozenset(
         "RowReordered", "RowDeleted", "ColumnInserted", "ColumnReordered", "ColumnDeleted", "ChildrenChanged",
     }
 )  # fmt: skip
+# A hidden view of items lays them out, and tells of them, only when it shows; its program goes on filling it.
+_ITEM_VIEWS = frozenset({"table", "tree", "tree table", "list", "list box"})
 _DOCUMENT_EVENTS = frozenset({"LoadComplete", "Reload"})
 _SILENT_EVENTS = frozenset({"TextCaretMoved", "TextSelectionChanged", "TextAttributesChanged"})
 Event = Tuple[Key, str, str]
@@ -110,6 +112,23 @@ class AccessibilityTree:
                 if any(overlap(place, one) for one in damage):
                     thing.doubt(STALE)
 
+        self._doubt_hidden_items(roots)
+
+    def _doubt_hidden_items(self, roots: Sequence[Key]) -> None:
+        """Doubt the views of items that are not on screen, whatever they say of themselves."""
+        seen: Set[Key] = set()
+        unseen = [(root, True) for root in roots]
+        while unseen:
+            key, shows = unseen.pop()
+            thing = self._things.get(key)
+            if thing is None or key in seen:
+                continue
+            seen.add(key)
+            shows = shows and thing.shows
+            if thing.role in _ITEM_VIEWS and not shows:
+                self._doubt_items(thing)
+            unseen += [(child, shows) for child in thing.children]
+
     def _doubt_thing(self, thing: Thing, member: str, detail: str) -> None:
         if detail == "defunct":
             self._things.pop(thing.key)
@@ -118,15 +137,19 @@ class AccessibilityTree:
         if member == "PropertyChange":
             thing.description = None
         elif member in _ITEM_EVENTS:
-            for key in thing.children:
-                if key in self._things:
-                    self._things[key].doubt(STALE)
+            self._doubt_items(thing)
         elif member in _DOCUMENT_EVENTS:
             doubt_below(self._things, thing)
         elif detail == "focused":  # the object that had it before does not always tell
             for other in self._things.values():
                 if other.states & FOCUSED:
                     other.doubt(STALE)
+
+    def _doubt_items(self, thing: Thing) -> None:
+        thing.doubt(STALE)
+        for key in thing.children:
+            if key in self._things:
+                self._things[key].doubt(STALE)
 
     def _forget_unseen(self, seen: Set[Key]) -> None:
         if len(self._things) > _FORGET_BEYOND:
