@@ -17,7 +17,7 @@ from sci_gym_vm_agent.rest import Rest, Unknowable
 _REPEATS = 4
 _CELL_PX = 64
 _LOOK_AGAIN_S = 0.001
-_LOOK_AGAIN_AT_MOST_S = 0.02
+_LOOK_AGAIN_AT_MOST_S = 0.004
 
 
 class Activity:

@@ -28,7 +28,9 @@ _ITEM_EVENTS = frozenset(
         "RowReordered", "RowDeleted", "ColumnInserted", "ColumnReordered", "ColumnDeleted", "ChildrenChanged",
     }
 )  # fmt: skip
-# A hidden view of items lays them out, and tells of them, only when it shows; its program goes on filling it.
+# Qt tells nothing of what fills a view of items. On screen its pixels do; a hidden one is looked at after
+# each change, one with very many items for their number only.
+_MAX_HIDDEN_ITEMS = 100
 _ITEM_VIEWS = frozenset({"table", "tree", "tree table", "list", "list box"})
 _DOCUMENT_EVENTS = frozenset({"LoadComplete", "Reload"})
 _SILENT_EVENTS = frozenset({"TextCaretMoved", "TextSelectionChanged", "TextAttributesChanged"})
@@ -126,7 +128,9 @@ class AccessibilityTree:
             seen.add(key)
             shows = shows and thing.shows
             if thing.role in _ITEM_VIEWS and not shows:
-                self._doubt_items(thing)
+                thing.doubt(STALE)
+                if len(thing.children) <= _MAX_HIDDEN_ITEMS:
+                    doubt_children(self._things, thing)
             unseen += [(child, shows) for child in thing.children]
 
     def _doubt_thing(self, thing: Thing, member: str, detail: str) -> None:
@@ -137,19 +141,13 @@ class AccessibilityTree:
         if member == "PropertyChange":
             thing.description = None
         elif member in _ITEM_EVENTS:
-            self._doubt_items(thing)
+            doubt_children(self._things, thing)
         elif member in _DOCUMENT_EVENTS:
             doubt_below(self._things, thing)
         elif detail == "focused":  # the object that had it before does not always tell
             for other in self._things.values():
                 if other.states & FOCUSED:
                     other.doubt(STALE)
-
-    def _doubt_items(self, thing: Thing) -> None:
-        thing.doubt(STALE)
-        for key in thing.children:
-            if key in self._things:
-                self._things[key].doubt(STALE)
 
     def _forget_unseen(self, seen: Set[Key]) -> None:
         if len(self._things) > _FORGET_BEYOND:
@@ -160,6 +158,13 @@ def _with_border(place: Rectangle) -> Rectangle:
     """A rectangle and the pixels around it: an object without an area moves with what lies next to it."""
     x, y, width, height = place
     return x - 1, y - 1, width + 2, height + 2
+
+
+def doubt_children(things: Dict[Key, Thing], thing: Thing) -> None:
+    """Doubt what lies directly below an object."""
+    for key in thing.children:
+        if key in things:
+            things[key].doubt(STALE)
 
 
 def doubt_below(things: Dict[Key, Thing], thing: Thing) -> None:
@@ -221,15 +226,14 @@ class _Walk:
             self._descend(thing, depth)
 
     def _read(self, thing: Thing, depth: int) -> None:
-        shown, extents = thing.shows, thing.extents
+        shown, extents, children = thing.shows, thing.extents, thing.children
 
         def on_read(read: Thing) -> None:
+            moved = extents is not None and read.extents is not None and read.extents[:2] != extents[:2]
             if read.shows != shown:
                 doubt_below(self._things, read)
-            elif extents is not None and read.extents is not None and read.extents[:2] != extents[:2]:
-                for key in read.children:  # what it holds has moved with it
-                    if key in self._things:
-                        self._things[key].doubt(STALE)
+            elif moved or (read.role in _ITEM_VIEWS and read.children != children):
+                doubt_children(self._things, read)
             self._descend(read, depth)
 
         Reader(self._batch, thing, self._whole or not depth, on_read).start()
