@@ -62,7 +62,7 @@ def _step(env: SciEnv, action: Action) -> float:
 def _reaction_ms(env: SciEnv) -> float:
     """From the start of the last step's input to the last change that it caused."""
     phases: dict[str, Any] = env.stats()["phases_ms"]
-    return float(phases["act"]["last"] + phases["change"]["last"])
+    return float(phases["act"]["last"] + phases["react"]["last"])
 
 
 @contextmanager

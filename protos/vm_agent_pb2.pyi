@@ -286,18 +286,18 @@ class ObserveRequest(_message.Message):
     def __init__(self, screenshot: bool = ..., tree: _Optional[_Union[ObserveRequest.TreeScope, str]] = ..., max_nodes: _Optional[int] = ..., tree_ms: _Optional[int] = ..., known_image: _Optional[int] = ..., known_tree: _Optional[int] = ..., fresh_tree: bool = ..., shared_memory: bool = ...) -> None: ...
 
 class Phases(_message.Message):
-    __slots__ = ["act", "capture", "change", "settle", "tree"]
+    __slots__ = ["act", "capture", "react", "settle", "tree"]
     ACT_FIELD_NUMBER: _ClassVar[int]
     CAPTURE_FIELD_NUMBER: _ClassVar[int]
-    CHANGE_FIELD_NUMBER: _ClassVar[int]
+    REACT_FIELD_NUMBER: _ClassVar[int]
     SETTLE_FIELD_NUMBER: _ClassVar[int]
     TREE_FIELD_NUMBER: _ClassVar[int]
     act: float
     capture: float
-    change: float
+    react: float
     settle: float
     tree: float
-    def __init__(self, act: _Optional[float] = ..., change: _Optional[float] = ..., settle: _Optional[float] = ..., capture: _Optional[float] = ..., tree: _Optional[float] = ...) -> None: ...
+    def __init__(self, act: _Optional[float] = ..., react: _Optional[float] = ..., settle: _Optional[float] = ..., capture: _Optional[float] = ..., tree: _Optional[float] = ...) -> None: ...
 
 class Point(_message.Message):
     __slots__ = ["x_px", "y_px"]

@@ -15,7 +15,7 @@ from sci_gym.specs import Action, Observation, TaskSpec
 from sci_gym.stage import Stage, Timing
 from sci_gym.stats import Stats
 
-_DAEMON_PHASES = ("act", "change", "settle", "capture", "tree")
+_DAEMON_PHASES = ("act", "react", "settle", "capture", "tree")
 
 
 class Coordinator:

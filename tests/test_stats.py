@@ -15,7 +15,7 @@ from sci_gym.stats import COUNTERS, MAX_SAMPLES, Stats
 from tests.processes import kill_below
 
 HOST_PHASES = {"reset", "machine", "launch", "ready", "setup", "observe", "step"}
-DAEMON_PHASES = {"act", "change", "settle", "capture", "tree"}
+DAEMON_PHASES = {"act", "react", "settle", "capture", "tree"}
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ Key = Tuple[str, str]
 """Bus name and object path."""
 Cell = Optional[Tuple[int, int]]
 FOCUSED, SHOWING, VISIBLE = 1 << 12, 1 << 25, 1 << 30
-KNOWN, HIDDEN, UNSURE, STALE = range(4)
+KNOWN, HIDDEN, CONTENT, UNSURE, STALE = range(5)
 _NULL = "/org/a11y/atspi/null"
 _ATSPI = "org.a11y.atspi."
 _ACCESSIBLE = _ATSPI + "Accessible"
@@ -30,8 +30,9 @@ class Thing:
     """One accessible object.
 
     Attributes:
-        knowledge: KNOWN; HIDDEN: it is not on screen, and nothing else was read; UNSURE: if it was not on
-            screen and still is not, all else stands; STALE: nothing stands.
+        knowledge: KNOWN; HIDDEN: it is not on screen, and nothing else was read; CONTENT: its states and
+            label may have changed; UNSURE: if it was not on screen and still is not, all else stands; STALE:
+            nothing stands.
         gone: it does not answer: it, or its program, went away.
         description: None when it is not known; it seldom changes, and says so.
         interfaces: None when they are not known; an object keeps them, and its role, for life.
@@ -106,8 +107,13 @@ class Reader:
     def start(self) -> None:
         """Ask first what it was like before, all at once, or whether it shows at all."""
         self._thing.gone = True  # until it tells its states
-        self._stands = self._thing.knowledge == UNSURE and not self._thing.shows
-        if self._thing.interfaces is not None and self._thing.shows:
+        self._showed = self._thing.shows
+        self._stands = self._thing.knowledge == UNSURE and not self._showed
+        if self._thing.knowledge == CONTENT:
+            self._next = self._ask_rest_if_turned
+            self._ask_states()
+            self._ask_label()
+        elif self._thing.interfaces is not None and self._thing.shows:
             self._ask_states()
             self._ask_rest()
         else:
@@ -116,6 +122,15 @@ class Reader:
 
     def _ask_states(self) -> None:
         self._ask(self._take_states, _ACCESSIBLE, "GetState")
+
+    def _ask_label(self) -> None:
+        self._ask(self._take_label, *_GET, _ACCESSIBLE, "Name")
+
+    def _ask_rest_if_turned(self) -> None:
+        if self._thing.shows != self._showed and not self._thing.gone:
+            self._ask_rest()
+        else:
+            self._finish()
 
     def _ask_rest_of_wanted(self) -> None:
         if self._thing.gone:
@@ -128,7 +143,7 @@ class Reader:
     def _ask_rest(self) -> None:
         thing, self._next = self._thing, self._ask_late
         self._ask(self._take_children, _ACCESSIBLE, "GetChildren")
-        self._ask(self._take_label, *_GET, _ACCESSIBLE, "Name")
+        self._ask_label()
         if thing.interfaces is None:
             self._ask(self._take_role, _ACCESSIBLE, "GetRole")
             self._ask(self._take_interfaces, _ACCESSIBLE, "GetInterfaces")

@@ -40,11 +40,11 @@ class Session:
             acted_s = clock()
             outcome = await self._settle(request.settle)
             settled_s = clock()
-            changed_s = max(self._desktop.activity.news_s, acted_s)
+            reacted_s = self._reacted_s(outcome, acted_s)
             observation, phases = await self._observe(request.observe)
             phases.act = 1000 * (acted_s - start_s)
-            phases.change = 1000 * (changed_s - acted_s)
-            phases.settle = 1000 * (settled_s - changed_s)
+            phases.react = 1000 * (reacted_s - acted_s)
+            phases.settle = 1000 * (settled_s - reacted_s)
             return pb.StepReply(
                 step_id=request.step_id,
                 settled=outcome is not Outcome.TOO_LATE,
@@ -100,6 +100,11 @@ class Session:
             change_s=policy.change_ms / 1000,
         )
         return self._outcome
+
+    def _reacted_s(self, outcome: Outcome, acted_s: float) -> float:
+        activity = self._desktop.activity
+        busy_s = activity.busy_s if outcome is Outcome.AT_REST else acted_s
+        return max(activity.news_s, busy_s, acted_s)
 
     async def _observe(self, request: pb.ObserveRequest) -> tuple[pb.Observation, pb.Phases]:
         if self._desktop.display_lost:

@@ -28,8 +28,7 @@ class Activity:
 
     def __init__(self) -> None:
         """Start with no change."""
-        self.last_s = 0.0
-        self.news_s = 0.0
+        self.news_s = self.busy_s = 0.0
         self.news = 0
         self._times: Counter[Hashable] = Counter()
         self._changed = asyncio.Event()
@@ -40,10 +39,9 @@ class Activity:
 
     def notice(self, places: Iterable[Hashable] = ()) -> None:
         """Note a change now."""
-        self.last_s = asyncio.get_running_loop().time()
         self._times.update(places)
         if not places or any(self._times[place] <= _REPEATS for place in places):
-            self.news_s = self.last_s
+            self.news_s = asyncio.get_running_loop().time()
             self.news += 1
         self._changed.set()
 
@@ -147,6 +145,8 @@ async def _wait_for_quiet(
     pause_s = _LOOK_AGAIN_S
     while True:
         wakes_s = _look(rest)
+        if wakes_s is None:
+            activity.busy_s = loop.time()
         if wakes_s is not None and wakes_s >= quiet_s:
             return Outcome.AT_REST
         now = loop.time()

@@ -15,7 +15,7 @@ from typing import Dict, Iterator, List, Optional, Sequence, Set, Tuple
 from sci_gym_protos import vm_agent_pb2 as pb
 from sci_gym_vm_agent.bus import Batch, Bus
 from sci_gym_vm_agent.damage import Rectangle, overlap
-from sci_gym_vm_agent.objects import FOCUSED, HIDDEN, KNOWN, STALE, UNSURE, Cell, Key, Reader, Thing
+from sci_gym_vm_agent.objects import CONTENT, FOCUSED, HIDDEN, KNOWN, STALE, UNSURE, Cell, Key, Reader, Thing
 
 _MAX_DEPTH = 100
 _MAX_BYTES = 2**23
@@ -130,7 +130,7 @@ class AccessibilityTree:
             if thing.role in _ITEM_VIEWS and not shows:
                 thing.doubt(STALE)
                 if len(thing.children) <= _MAX_HIDDEN_ITEMS:
-                    doubt_children(self._things, thing)
+                    doubt_children(self._things, thing, CONTENT)
             unseen += [(child, shows) for child in thing.children]
 
     def _doubt_thing(self, thing: Thing, member: str, detail: str) -> None:
@@ -141,7 +141,7 @@ class AccessibilityTree:
         if member == "PropertyChange":
             thing.description = None
         elif member in _ITEM_EVENTS:
-            doubt_children(self._things, thing)
+            doubt_children(self._things, thing, STALE)
         elif member in _DOCUMENT_EVENTS:
             doubt_below(self._things, thing)
         elif detail == "focused":  # the object that had it before does not always tell
@@ -160,11 +160,11 @@ def _with_border(place: Rectangle) -> Rectangle:
     return x - 1, y - 1, width + 2, height + 2
 
 
-def doubt_children(things: Dict[Key, Thing], thing: Thing) -> None:
+def doubt_children(things: Dict[Key, Thing], thing: Thing, knowledge: int) -> None:
     """Doubt what lies directly below an object."""
     for key in thing.children:
         if key in things:
-            things[key].doubt(STALE)
+            things[key].doubt(knowledge)
 
 
 def doubt_below(things: Dict[Key, Thing], thing: Thing) -> None:
@@ -220,7 +220,7 @@ class _Walk:
         self.seen.add(key)
         self._left -= 1
         thing = self._things.setdefault(key, Thing(key))
-        if thing.knowledge in (UNSURE, STALE) or (self._whole and thing.knowledge == HIDDEN):
+        if thing.knowledge >= CONTENT or (self._whole and thing.knowledge == HIDDEN):
             self._read(thing, depth)
         else:
             self._descend(thing, depth)
@@ -233,7 +233,7 @@ class _Walk:
             if read.shows != shown:
                 doubt_below(self._things, read)
             elif moved or (read.role in _ITEM_VIEWS and read.children != children):
-                doubt_children(self._things, read)
+                doubt_children(self._things, read, STALE)
             self._descend(read, depth)
 
         Reader(self._batch, thing, self._whole or not depth, on_read).start()
