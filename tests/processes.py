@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import time
 from pathlib import Path
 
@@ -20,6 +22,22 @@ def family(pid: int) -> set[int]:
     except OSError:
         return set()
     return {pid}.union(*(family(int(child)) for child in children))
+
+
+def below(name: str) -> list[int]:
+    """Processes of a name below this one."""
+    return [pid for pid in family(os.getpid()) if _read(pid, "comm").strip() == name.encode()]
+
+
+def daemons() -> list[int]:
+    """The daemons below this process, without the sandboxes around them."""
+    return [pid for pid in family(os.getpid()) if b"-m\0sci_gym_vm_agent\0" in _read(pid, "cmdline")
+            and not _read(pid, "cmdline").startswith(b"bwrap")]  # fmt: skip
+
+
+def kill_below(name: str) -> None:
+    """Kill the newest process of a name below this one."""
+    os.kill(max(below(name)), signal.SIGKILL)
 
 
 def wait_until_gone(pids: set[int], deadline_s: float = 20) -> set[int]:

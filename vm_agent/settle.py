@@ -15,6 +15,7 @@ from sci_gym_vm_agent.damage import Rectangle, reported
 from sci_gym_vm_agent.rest import Rest, Unknowable
 
 _REPEATS = 4
+_ROUNDS = 8
 _CELL_PX = 64
 _LOOK_AGAIN_S = 0.001
 _LOOK_AGAIN_AT_MOST_S = 0.004
@@ -80,11 +81,16 @@ class DamageWatch:
 
     def _read(self) -> None:
         try:
-            for area in reported(self._display):
-                self._on_damage(area)
-            # What is reported once is not again until it is subtracted: a flood costs one report a round.
-            self._display.damage_subtract(self._damage)
-            self._display.flush()
+            for _ in range(_ROUNDS):
+                areas = reported(self._display)
+                if not areas:
+                    return
+                for area in areas:
+                    self._on_damage(area)
+                # What is reported once is not again until it is subtracted: a flood costs one report a round.
+                self._display.damage_subtract(self._damage)
+                self._display.flush()  # may take in further reports, of which the socket then says nothing
+            self._loop.call_soon(self._read)
         except (xerror.ConnectionClosedError, OSError):
             self._loop.remove_reader(self._display.fileno())
             self._on_lost()
