@@ -78,6 +78,7 @@ class DamageWatch:
         self._display.sync()
         self._loop = asyncio.get_running_loop()
         self._loop.add_reader(self._display.fileno(), self._read)
+        self._loop.call_soon(self._read)  # what came in with the answer to the sync
 
     def _read(self) -> None:
         try:
