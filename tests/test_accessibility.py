@@ -105,6 +105,17 @@ def test_a_node_budget_cuts_the_tree_and_says_so(kalgebra: VMAgentClient) -> Non
     assert len(tree.nodes) <= 50
 
 
+def test_a_time_budget_cuts_the_tree_and_says_so(kalgebra: VMAgentClient) -> None:
+    request = pb.ObserveRequest(tree=pb.ObserveRequest.TREE_ALL, fresh_tree=True)
+    whole = len(kalgebra.observe(request).tree.nodes)
+    request.tree_ms = 1
+    cut = kalgebra.observe(request).tree
+    assert cut.truncated
+    assert len(cut.nodes) < whole
+    request.tree_ms = 0
+    assert not kalgebra.observe(request).tree.truncated
+
+
 def test_what_is_on_screen_is_the_showing_part_of_the_whole(kalgebra: VMAgentClient) -> None:
     act(kalgebra, Action.wait())
 

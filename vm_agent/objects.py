@@ -101,12 +101,12 @@ class Reader:
         """Read `thing` through `batch`; without `whole`, only the states of what is hidden."""
         self._batch, self._thing, self._whole, self._on_read = batch, thing, whole, on_read
         self._open = 0
+        self._answers = self._offered = False
         self._next: Callable[[], None] = self._finish
         thing.data = None
 
     def start(self) -> None:
         """Ask first what it was like before, all at once, or whether it shows at all."""
-        self._thing.gone = True  # until it tells its states
         self._showed = self._thing.shows
         self._stands = self._thing.knowledge == UNSURE and not self._showed
         if self._thing.knowledge == CONTENT:
@@ -127,13 +127,13 @@ class Reader:
         self._ask(self._take_label, *_GET, _ACCESSIBLE, "Name")
 
     def _ask_rest_if_turned(self) -> None:
-        if self._thing.shows != self._showed and not self._thing.gone:
+        if self._thing.shows != self._showed:
             self._ask_rest()
         else:
             self._finish()
 
     def _ask_rest_of_wanted(self) -> None:
-        if self._thing.gone:
+        if not self._answers:
             self._end(KNOWN)
         elif not self._thing.shows and (self._stands or not self._whole):
             self._end(KNOWN if self._stands and self._thing.interfaces is not None else HIDDEN)
@@ -182,13 +182,11 @@ class Reader:
         if not self._open:
             self._finish()
 
-    _offered = False
-
     def _finish(self) -> None:
         self._end(KNOWN)
 
     def _end(self, knowledge: int) -> None:
-        self._thing.knowledge = knowledge
+        self._thing.knowledge, self._thing.gone = knowledge, not self._answers
         self._on_read(self._thing)
 
     def _ask(self, take: Callable[[Any], None], *call: Any) -> None:
@@ -204,7 +202,7 @@ class Reader:
         self._batch.ask(answered, *self._thing.key, *call)
 
     def _take_states(self, answer: Any) -> None:
-        self._thing.gone = False
+        self._answers = True
         self._thing.states = answer[0] | answer[1] << 32
         if not self._thing.shows:
             self._thing.extents = self._thing.description = None

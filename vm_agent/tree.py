@@ -18,6 +18,7 @@ from sci_gym_vm_agent.damage import Rectangle, overlap
 from sci_gym_vm_agent.objects import CONTENT, FOCUSED, HIDDEN, KNOWN, STALE, UNSURE, Cell, Key, Reader, Thing
 
 _MAX_DEPTH = 100
+_NEVER = -1
 _MAX_BYTES = 2**23
 _MAX_EVENTS = 10_000
 _FORGET_BEYOND = 20_000
@@ -82,7 +83,7 @@ class AccessibilityTree:
         tree = walk.assemble(roots)
         tree.truncated |= not in_time
         self._number(tree, made)
-        self._made[whole, max_nodes] = _Made(tuple(roots), self._doubted if in_time else 0, tree)
+        self._made[whole, max_nodes] = _Made(tuple(roots), self._doubted if in_time else _NEVER, tree)
         self._forget_unseen(walk.seen)
         return tree
 
