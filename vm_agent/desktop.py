@@ -132,11 +132,18 @@ class Desktop:
         except (xerror.ConnectionClosedError, OSError) as error:
             raise PartUnavailable("display", f"the X server is gone: {error}") from error
 
-    def grab(self, request: pb.ObserveRequest, reply: pb.Observation) -> None:
-        """Put the screen, if it is asked for, and the pointer into `reply`; call it through `call`."""
+    def grab(self, request: pb.ObserveRequest, reply: pb.Observation) -> list[Rectangle]:
+        """Put the screen, if it is asked for, and the pointer into `reply`; call it through `call`.
+
+        Returns:
+            Where pixels changed since the tree was read, unless the tree is not read or read anew.
+        """
+        self._screen.look()
         if request.screenshot:
             self._screen.draw(reply.screenshot, request)
         reply.pointer.CopyFrom(self.display.pointer())
+        keeps = request.tree != pb.ObserveRequest.TREE_NONE and not request.fresh_tree
+        return self._screen.take_unread() if keeps else []
 
     def _parts(self) -> Iterator[tuple[str, int, Optional[int]]]:
         """Each part's name, process id and exit code, those first without which others die as well."""
@@ -151,10 +158,6 @@ class Desktop:
         display = Path("/tmp/.X11-unix") / f"X{self.name.lstrip(':')}"
         session, at_spi = self.plan.sockets
         return {"display": display, "session bus": session, "accessibility bus": at_spi}
-
-    async def changed_since_read(self) -> list[Rectangle]:
-        """Where pixels changed since this was last called."""
-        return await self.call(self._screen.changed_since_read)
 
     def _changed(self, place: tuple[str, str]) -> None:
         self.activity.notice([place])

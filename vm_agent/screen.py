@@ -29,18 +29,16 @@ class Screen:
         self._last = self._base = 0
         self._drawn: list[Rectangle] = []  # changed since the image `_last`
         self._sent: list[Rectangle] = []  # changed between the images `_base` and `_last`
-        self._unread: list[Rectangle] = []  # changed since `changed_since_read`
+        self._unread: list[Rectangle] = []  # changed since `take_unread`
         self._take_in([(0, 0, width, height)])
 
-    def changed_since_read(self) -> list[Rectangle]:
-        """Where pixels changed since this was last called."""
-        self._look()
+    def take_unread(self) -> list[Rectangle]:
+        """Where pixels had changed by the last look, since this was last called."""
         changed, self._unread = self._unread, []
         return changed
 
     def draw(self, image: pb.Image, request: pb.ObserveRequest) -> None:
-        """Fill `image` with what changed since `request.known_image`, or with the whole screen."""
-        self._look()
+        """Fill `image` with what had changed by the last look since `request.known_image`, or with all."""
         shared = self._shared and request.shared_memory
         changed = self._since(request.known_image)
         rectangles = changed if shared else strips(changed, _STRIP_PIXELS)
@@ -55,8 +53,8 @@ class Screen:
             place = pb.Rect(x_px=x, y_px=y, width_px=width, height_px=height)
             image.tiles.add(place=place, data=part)
 
-    def _look(self) -> None:
-        """Take in what has changed on screen."""
+    def look(self) -> None:
+        """Take in what has changed on screen; the memory's pixels are those of this moment."""
         # Taken before the pixels are: what is drawn between is captured now and told again the next time.
         damaged = [clip(one, self._width, self._height) for one in self._damage.take()]
         if damaged:

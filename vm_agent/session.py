@@ -120,13 +120,13 @@ class Session:
         desktop, clock = self._desktop, asyncio.get_running_loop().time
         before, start_s = desktop.activity.news, clock()
         reply, phases = pb.Observation(), pb.Phases()
-        walk = asyncio.ensure_future(self._walk(request))
+        changed = await desktop.call(desktop.grab, request, reply)
+        walk = asyncio.ensure_future(self._walk(request, changed))
         try:
-            await desktop.call(desktop.grab, request, reply)
             reply.windows.extend(await self.windows())
             phases.capture = 1000 * (clock() - start_s)
             tree = await walk
-            phases.tree = 1000 * (clock() - start_s)
+            phases.tree = 1000 * (clock() - start_s) - phases.capture
         finally:
             walk.cancel()
         if tree is not None:
@@ -134,17 +134,15 @@ class Session:
         reply.consistent = desktop.activity.news == before
         return reply, phases
 
-    async def _walk(self, request: pb.ObserveRequest) -> Optional[pb.Tree]:
+    async def _walk(self, request: pb.ObserveRequest, changed: list[Rectangle]) -> Optional[pb.Tree]:
         """Read the tree; programs that were not at rest can lag behind their pixels, and are read again."""
         if request.tree == pb.ObserveRequest.TREE_NONE:
             return None
-        damage: list[Rectangle] = []
         again = self._again
         if not request.fresh_tree:
-            damage = await self._desktop.changed_since_read()
-            self._again = [] if self._outcome is Outcome.AT_REST else damage
+            self._again = [] if self._outcome is Outcome.AT_REST else changed
         tree = await self._desktop.accessibility.read(
-            request, [*damage, *again], self._desktop.programs.owner,
+            request, [*changed, *again], self._desktop.programs.owner,
             max_nodes=min(request.max_nodes or MAX_NODES, MAX_NODES),
             limit_s=request.tree_ms / 1000 if request.tree_ms else _WALK_S,
         )  # fmt: skip

@@ -44,8 +44,6 @@ KINDS: dict[int, dict[tuple[str, ...], str]] = {
 VECTORS = {"parametric": 2, "space-curve": 3, "parametric-surface": 3}
 SOLVED = {"explicit-x": "y", "explicit-y": "x", "surface-z": "z", "surface-y": "y", "surface-x": "x"}
 """Coordinate that an explicit plot gives."""
-PLOT_STEPS = 200_000
-"""Budget of one plot's evaluation, more than twice what the dearest of the tasks' plots takes."""
 AXES = {2: ("x", "y"), 3: ("x", "y", "z")}
 
 
@@ -129,7 +127,7 @@ def classify(text: str, dimension: int, environment: Mapping[str, str] | None = 
             raise AnalitzaError(f"{text!r} is no plot in {dimension} dimensions: it gives a {body.kind}.")
     elif isinstance(body, Number) and kind in VECTORS:
         raise AnalitzaError(f"{text!r} is no plot in {dimension} dimensions: it gives a number.")
-    return Plot(kind, dimension, Lambda(names, node.body), Evaluator(known, PLOT_STEPS))
+    return Plot(kind, dimension, Lambda(names, node.body), Evaluator(known))
 
 
 def _difference(node: Node) -> Node:

@@ -26,9 +26,9 @@ def find_parts(root: int) -> dict[str, list[int]]:
     for daemon in daemons:
         parts["daemon"].append(daemon.pid)
         for child in _children(daemon):
-            name = _name(child)
-            if name is not None:
-                parts[name].append(_command(child).pid)
+            part = _part(child)
+            if part is not None:
+                parts[part[0]].append(part[1])
     return dict(parts)
 
 
@@ -53,16 +53,16 @@ def _children(process: psutil.Process) -> list[psutil.Process]:
         return []
 
 
-def _name(child: psutil.Process) -> str | None:
-    """The part that a child of the daemon is, None for one that has just begun or ended."""
+def _part(child: psutil.Process) -> tuple[str, int] | None:
+    """The part that a child of the daemon is, and its process; None for one that has just begun or ended."""
     try:
         own = _command(child)
         name = own.name()
         if name == "dbus-daemon":
-            return next(part for end, part in _BUSES.items() if own.cmdline()[1].endswith(f"/{end}"))
+            name = next(part for end, part in _BUSES.items() if own.cmdline()[1].endswith(f"/{end}"))
     except (psutil.NoSuchProcess, IndexError, StopIteration):
         return None
-    return None if name in _STARTERS else _PARTS.get(name, name)
+    return None if name in _STARTERS else (_PARTS.get(name, name), own.pid)
 
 
 def _command(child: psutil.Process) -> psutil.Process:
