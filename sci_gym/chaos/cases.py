@@ -134,16 +134,16 @@ def _in_step(part: str, number: int, stage: Stage) -> Faults:
 
 def _in_reset(part: str, number: int, stage: Stage) -> Faults:
     """Break a part while the program starts; the reset must be tried again until it succeeds."""
-    before = stage.env.stats()["counters"]
+    before = stage.env.stats()["faults"]
     old = set(stage.pids(PROGRAM))
     future = stage.begin(stage.reset)
     wait_until(lambda: future.done() or set(stage.pids(PROGRAM)) - old, RESET_S)
     if not future.done():
         _send(stage, part, number)
     stage.end(future, RESET_S)
-    after = stage.env.stats()["counters"]
-    told = [key for key in after if key.startswith("fault: ") and after[key] > before.get(key, 0)]
-    return {key.removeprefix("fault: "): "the reset was tried again" for key in told}
+    after = stage.env.stats()["faults"]
+    told = [part for part in after if after[part] > before.get(part, 0)]
+    return dict.fromkeys(told, "the reset was tried again")
 
 
 def _code(text: str, language: str = "shell") -> Callable[[Stage], Faults]:
