@@ -11,6 +11,8 @@ from sci_gym.errors import ConfigurationError
 from sci_gym.loader import load_app
 from sci_gym.specs import A11yTree, Action
 
+_FOCUS, _PAGE = "move the focus", "turn a page"
+
 
 @dataclass(frozen=True, slots=True)
 class Click:
@@ -47,12 +49,12 @@ class Subject:
     Attributes:
         app: how to start it, and when it is ready.
         changes: kinds of change of its window.
-        clicks: places that are clicked in turn; each changes what is on screen.
+        clicks: by what they do, two places that are clicked in turn.
     """
 
     app: App
     changes: tuple[Change, ...]
-    clicks: tuple[Click, Click]
+    clicks: Mapping[str, tuple[Click, Click]]
 
 
 def _tabs(first: str, second: str) -> tuple[Change, tuple[Click, Click]]:
@@ -63,13 +65,15 @@ def _tabs(first: str, second: str) -> tuple[Change, tuple[Click, Click]]:
 def _kalgebra() -> Subject:
     tab, clicks = _tabs("Calculator", "2D Graph")
     typed = Change("a typed character", Action.type("a"), Action.press("backspace"))
-    return Subject(load_app("kalgebra"), (typed, _menu("Session"), tab), clicks)
+    focus = Click("text", ""), Click("page tab", "Calculator")
+    return Subject(load_app("kalgebra"), (typed, _menu("Session"), tab), {_FOCUS: focus, _PAGE: clicks})
 
 
 def _texstudio() -> Subject:
     tab, clicks = _tabs("Messages", "Log")
     panel = Change("another side panel", Click("check box", "TOC"), Click("check box", "Structure"))
-    return Subject(texstudio.APP, (_menu("Math"), tab, panel), clicks)
+    focus = Click("text", ""), Click("tree", "")
+    return Subject(texstudio.APP, (_menu("Math"), tab, panel), {_FOCUS: focus, _PAGE: clicks})
 
 
 def _menu(name: str) -> Change:
