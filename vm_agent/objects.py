@@ -14,7 +14,7 @@ from sci_gym_vm_agent.roles import ROLE_NAMES
 Key = Tuple[str, str]
 """Bus name and object path."""
 Cell = Optional[Tuple[int, int]]
-FOCUSED, SHOWING, VISIBLE = 1 << 12, 1 << 25, 1 << 30
+FOCUSABLE, FOCUSED, SHOWING, VISIBLE = 1 << 11, 1 << 12, 1 << 25, 1 << 30
 KNOWN, HIDDEN, CONTENT, UNSURE, STALE = range(5)
 _NULL = "/org/a11y/atspi/null"
 _ATSPI = "org.a11y.atspi."

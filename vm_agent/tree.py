@@ -15,7 +15,19 @@ from typing import Dict, Iterator, List, Optional, Sequence, Set, Tuple
 from sci_gym_protos import vm_agent_pb2 as pb
 from sci_gym_vm_agent.bus import Batch, Bus
 from sci_gym_vm_agent.damage import Rectangle, overlap
-from sci_gym_vm_agent.objects import CONTENT, FOCUSED, HIDDEN, KNOWN, STALE, UNSURE, Cell, Key, Reader, Thing
+from sci_gym_vm_agent.objects import (
+    CONTENT,
+    FOCUSABLE,
+    FOCUSED,
+    HIDDEN,
+    KNOWN,
+    STALE,
+    UNSURE,
+    Cell,
+    Key,
+    Reader,
+    Thing,
+)
 
 _MAX_DEPTH = 100
 _NEVER = -1
@@ -34,6 +46,11 @@ _ITEM_EVENTS = frozenset(
 _MAX_HIDDEN_ITEMS = 100
 _ITEM_VIEWS = frozenset({"table", "tree", "tree table", "list", "list box"})
 _DOCUMENT_EVENTS = frozenset({"LoadComplete", "Reload"})
+_FOCUS_EVENTS = frozenset({"Focus", "Activate", "Deactivate", "Create", "Destroy"})
+_FOCUS_DETAILS = frozenset({"focused", "active"})
+_SECRETLY_FOCUSABLE = frozenset(
+    {"filler", "panel", "scroll pane", "canvas", "drawing area", "document web", "document frame", "unknown"}
+)
 _SILENT_EVENTS = frozenset({"TextCaretMoved", "TextSelectionChanged", "TextAttributesChanged"})
 Event = Tuple[Key, str, str]
 """The object, the event's member such as "StateChanged", and its detail such as "focused"."""
@@ -105,12 +122,14 @@ class AccessibilityTree:
             thing = self._things.get(key)
             if thing is not None and member not in _SILENT_EVENTS:
                 self._doubt_thing(thing, member, detail)
+        if any(member in _FOCUS_EVENTS or detail in _FOCUS_DETAILS for _, member, detail in events):
+            self._doubt_focus()
         for root in roots:
             for key in [root, *(self._things[root].children if root in self._things else ())]:
                 if key in self._things:
                     self._things[key].doubt(UNSURE)
         for thing in self._things.values():
-            if thing.knowledge == KNOWN and thing.extents is not None:
+            if thing.knowledge < UNSURE and thing.extents is not None:
                 place = _with_border(thing.extents)
                 if any(overlap(place, one) for one in damage):
                     thing.doubt(STALE)
@@ -145,10 +164,13 @@ class AccessibilityTree:
             doubt_children(self._things, thing, STALE)
         elif member in _DOCUMENT_EVENTS:
             doubt_below(self._things, thing)
-        elif detail == "focused":  # the object that had it before does not always tell
-            for other in self._things.values():
-                if other.states & FOCUSED:
-                    other.doubt(STALE)
+
+    def _doubt_focus(self) -> None:
+        """Neither the object that had the focus nor the one that has it now always tells."""
+        for thing in self._things.values():
+            can_have = thing.states & FOCUSABLE or thing.role in _SECRETLY_FOCUSABLE
+            if thing.states & FOCUSED or (can_have and thing.shows):
+                thing.doubt(CONTENT)
 
     def _forget_unseen(self, seen: Set[Key]) -> None:
         if len(self._things) > _FORGET_BEYOND:
@@ -200,19 +222,20 @@ class _Walk:
         self._bytes_left = _MAX_BYTES
         self._cut = False
         self.seen: Set[Key] = set()
+        self._scrolled: Set[Key] = set()
 
     async def read(self, bus: Bus, roots: Sequence[Key], limit_s: float) -> bool:
         """Read; whether it was done in time."""
         self._batch = Batch(bus)
         for key in roots:
-            self._visit(key, 0)
+            self._visit(key, 0, None)
         try:
             await asyncio.wait_for(self._batch.done(), limit_s)
         except asyncio.TimeoutError:
             return False
         return True
 
-    def _visit(self, key: Key, depth: int) -> None:
+    def _visit(self, key: Key, depth: int, parent: Optional[Thing]) -> None:
         if key in self.seen:
             return
         if self._left <= 0 or depth >= _MAX_DEPTH:
@@ -222,11 +245,11 @@ class _Walk:
         self._left -= 1
         thing = self._things.setdefault(key, Thing(key))
         if thing.knowledge >= CONTENT or (self._whole and thing.knowledge == HIDDEN):
-            self._read(thing, depth)
+            self._read(thing, depth, parent)
         else:
             self._descend(thing, depth)
 
-    def _read(self, thing: Thing, depth: int) -> None:
+    def _read(self, thing: Thing, depth: int, parent: Optional[Thing]) -> None:
         shown, extents, children = thing.shows, thing.extents, thing.children
 
         def on_read(read: Thing) -> None:
@@ -235,6 +258,8 @@ class _Walk:
                 doubt_below(self._things, read)
             elif moved or (read.role in _ITEM_VIEWS and read.children != children):
                 doubt_children(self._things, read, STALE)
+            if moved and parent is not None and parent.role in _ITEM_VIEWS:
+                self._read_items(parent, depth)
             self._descend(read, depth)
 
         Reader(self._batch, thing, self._whole or not depth, on_read).start()
@@ -242,7 +267,18 @@ class _Walk:
     def _descend(self, thing: Thing, depth: int) -> None:
         if self._enters(thing, depth):
             for key in thing.children:
-                self._visit(key, depth + 1)
+                self._visit(key, depth + 1, thing)
+
+    def _read_items(self, view: Thing, depth: int) -> None:
+        """Read all items of a view in which one has moved: those out of sight move unseen."""
+        if view.key in self._scrolled:
+            return
+        self._scrolled.add(view.key)
+        for key in view.children:
+            item = self._things.get(key)
+            if key in self.seen and item is not None and item.knowledge == KNOWN:
+                item.doubt(STALE)
+                self._read(item, depth, view)
 
     def _enters(self, thing: Thing, depth: int) -> bool:
         return not thing.gone and (self._whole or not depth or thing.shows)
