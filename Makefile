@@ -21,7 +21,7 @@ test: $(DEV) packages
 	$(BIN)/python -m pytest
 
 verify: $(CORE) packages
-	$(BIN)/sci-gym verify --retries 1
+	$(BIN)/sci-gym verify --retries 2
 
 # Lint, format, types over the built wheel, generated code.
 check: $(DEV)

@@ -51,6 +51,18 @@ def test_more_characters_than_there_are_spare_keys(kalgebra: VMAgentClient) -> N
     assert focused(act(kalgebra, Action.type(text))).text == text
 
 
+def test_clicks_of_two_steps_are_no_double_click(kalgebra: VMAgentClient) -> None:
+    act(kalgebra, Action.wait())
+    field = focused(act(kalgebra, Action.type("abcdefgh")))
+    assert field.box is not None
+    at = (field.box.x + 25, field.box.center[1])
+    for _ in range(2):
+        act(kalgebra, Action.click(*at))
+    assert len(focused(act(kalgebra, Action.type("x"))).text) == 9, "nothing was selected"
+    act(kalgebra, Action.double_click(*at))
+    assert focused(act(kalgebra, Action.type("y"))).text == "y", "a double click selects the word"
+
+
 def test_a_click_changes_the_tab_and_the_picture(kalgebra: VMAgentClient) -> None:
     before = act(kalgebra, Action.wait())
     after = act(kalgebra, Action.click(*center(find(before, "page tab", "2D Graph"))))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any, Callable
 
 from Xlib import X, Xatom
@@ -17,6 +18,9 @@ from sci_gym_vm_agent.xfixes import cursor_image
 
 MAX_TEXT_CHARS = 65_536
 MAX_SCROLL_CLICKS = 100
+# Steps follow each other so fast that two clicks of two steps would be taken for a double click. Programs are
+# told a short interval, and clicks of different steps are further apart.
+DOUBLE_CLICK_MS = 60
 MAX_KEYS = 16
 _BUTTONS = {pb.Input.BUTTON_LEFT: 1, pb.Input.BUTTON_MIDDLE: 2, pb.Input.BUTTON_RIGHT: 3}
 _WHEEL_UP, _WHEEL_DOWN, _WHEEL_LEFT, _WHEEL_RIGHT = 4, 5, 6, 7
@@ -35,6 +39,7 @@ class Display:
         self.height = int(self._screen.height_in_pixels)
         self._keyboard = Keyboard(self._display)
         self._atoms: dict[str, int] = {}
+        self._clicked_s = 0.0
         self._display.xfixes_query_version()
         self._display.res_query_version()
         self._actions: dict[int, Callable[[pb.Input], None]] = {
@@ -154,12 +159,12 @@ class Display:
             self._atoms[name] = self._display.intern_atom(name)
         return self._atoms[name]
 
-    def _move(self, x: int, y: int) -> None:
+    def _move(self, x: int, y: int, delay_ms: int = 0) -> None:
         if not (0 <= x < self.width and 0 <= y < self.height):
             raise InvalidArgument(
                 f"input: ({x}, {y}) is outside the screen of {self.width}x{self.height} pixels"
             )
-        xtest.fake_input(self._display, X.MotionNotify, x=x, y=y)
+        xtest.fake_input(self._display, X.MotionNotify, time=delay_ms, x=x, y=y)
 
     def _button(self, event: int, button: int) -> None:
         xtest.fake_input(self._display, event, button)
@@ -168,7 +173,9 @@ class Display:
         if not 1 <= request.count <= 3:
             raise InvalidArgument(f"input.count: {request.count} is not 1, 2 or 3 clicks")
         button = _button(request)
-        self._move(request.x_px, request.y_px)
+        apart = time.monotonic() > self._clicked_s + 2 * DOUBLE_CLICK_MS / 1000
+        self._move(request.x_px, request.y_px, 0 if apart else 2 * DOUBLE_CLICK_MS)
+        self._clicked_s = time.monotonic()
         for _ in range(request.count):
             self._button(X.ButtonPress, button)
             self._button(X.ButtonRelease, button)
