@@ -21,7 +21,7 @@ test: $(DEV) packages
 	$(BIN)/python -m pytest
 
 verify: $(CORE) packages
-	$(BIN)/sci-gym verify --retries 2
+	$(BIN)/sci-gym verify --jobs 1 --retries 2
 
 # Lint, format, types over the built wheel, generated code.
 check: $(DEV)
