@@ -130,3 +130,15 @@ def test_what_is_on_screen_is_the_showing_part_of_the_whole(kalgebra: VMAgentCli
     whole = [key(node) for node in read(pb.ObserveRequest.TREE_ALL).showing]
     assert set(shown) <= set(whole)
     assert len(shown) >= 30
+
+
+def test_rows_of_a_hidden_table_are_not_on_screen(kalgebra: VMAgentClient) -> None:
+    act(kalgebra, Action.wait())
+    kalgebra.observe(pb.ObserveRequest(tree=pb.ObserveRequest.TREE_SHOWING))
+    tab = next(node for node in kalgebra.tree.showing if node.name == "2D Graph")
+    assert tab.box is not None
+    act(kalgebra, Action.click(*tab.box.center))
+    kalgebra.observe(pb.ObserveRequest(tree=pb.ObserveRequest.TREE_ALL))
+    variable = ("table cell", "i")
+    assert variable in [(node.role, node.name) for node in kalgebra.tree if node.showing], "Qt says so"
+    assert variable not in [(node.role, node.name) for node in kalgebra.tree.showing]

@@ -19,7 +19,7 @@ from sci_gym_vm_agent.accessibility import Accessibility
 from sci_gym_vm_agent.cells import Cell, CellPlan, exit_code, start_cell
 from sci_gym_vm_agent.clipboard import Clipboard
 from sci_gym_vm_agent.damage import Rectangle
-from sci_gym_vm_agent.display import DOUBLE_CLICK_MS, Display
+from sci_gym_vm_agent.display import Display
 from sci_gym_vm_agent.errors import PartUnavailable
 from sci_gym_vm_agent.health import Health
 from sci_gym_vm_agent.parts import RUNTIME, START_S, Parts, within
@@ -56,9 +56,8 @@ _WINDOW_MANAGER_CONFIG = """<?xml version="1.0" encoding="UTF-8"?>
 _SETTINGS = {
     "openbox/rc.xml": _WINDOW_MANAGER_CONFIG,
     "openbox/menu.xml": '<openbox_menu xmlns="http://openbox.org/3.4/menu"/>\n',
-    "kdeglobals": f"[KDE]\nCursorBlinkRate=0\nDoubleClickInterval={DOUBLE_CLICK_MS}\n",
-    "gtk-3.0/settings.ini": "[Settings]\ngtk-cursor-blink=false\ngtk-enable-animations=false\n"
-    f"gtk-double-click-time={DOUBLE_CLICK_MS}\n",
+    "kdeglobals": "[KDE]\nCursorBlinkRate=0\n",
+    "gtk-3.0/settings.ini": "[Settings]\ngtk-cursor-blink=false\ngtk-enable-animations=false\n",
 }
 
 

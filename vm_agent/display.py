@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from typing import Any, Callable
 
@@ -18,9 +19,10 @@ from sci_gym_vm_agent.xfixes import cursor_image
 
 MAX_TEXT_CHARS = 65_536
 MAX_SCROLL_CLICKS = 100
-# Steps follow each other so fast that two clicks of two steps would be taken for a double click. Programs are
-# told a short interval, and clicks of different steps are further apart.
-DOUBLE_CLICK_MS = 60
+# Steps follow each other so fast that two clicks at one place would be taken for a double click. No toolkit
+# does so after this time (Tk 500 ms, Qt and GTK 400 ms) or beyond this distance (Qt 10, GTK and Tk 5 pixels).
+_CLICKS_APART_S = 0.51
+_CLICKS_APART_PX = 16
 MAX_KEYS = 16
 _BUTTONS = {pb.Input.BUTTON_LEFT: 1, pb.Input.BUTTON_MIDDLE: 2, pb.Input.BUTTON_RIGHT: 3}
 _WHEEL_UP, _WHEEL_DOWN, _WHEEL_LEFT, _WHEEL_RIGHT = 4, 5, 6, 7
@@ -39,7 +41,8 @@ class Display:
         self.height = int(self._screen.height_in_pixels)
         self._keyboard = Keyboard(self._display)
         self._atoms: dict[str, int] = {}
-        self._clicked_s = 0.0
+        self._clicked_s = float("-inf")
+        self._clicked_at = (0, 0)
         self._display.xfixes_query_version()
         self._display.res_query_version()
         self._actions: dict[int, Callable[[pb.Input], None]] = {
@@ -173,12 +176,20 @@ class Display:
         if not 1 <= request.count <= 3:
             raise InvalidArgument(f"input.count: {request.count} is not 1, 2 or 3 clicks")
         button = _button(request)
-        apart = time.monotonic() > self._clicked_s + 2 * DOUBLE_CLICK_MS / 1000
-        self._move(request.x_px, request.y_px, 0 if apart else 2 * DOUBLE_CLICK_MS)
-        self._clicked_s = time.monotonic()
+        delay_s = self._until_apart_s(request.x_px, request.y_px)
+        self._move(request.x_px, request.y_px, math.ceil(delay_s * 1000))
+        self._clicked_s = time.monotonic() + delay_s
+        self._clicked_at = request.x_px, request.y_px
         for _ in range(request.count):
             self._button(X.ButtonPress, button)
             self._button(X.ButtonRelease, button)
+
+    def _until_apart_s(self, x: int, y: int) -> float:
+        """How long the X server is to wait, so that a click there is one of its own."""
+        last_x, last_y = self._clicked_at
+        if max(abs(x - last_x), abs(y - last_y)) >= _CLICKS_APART_PX:
+            return 0.0
+        return max(self._clicked_s + _CLICKS_APART_S - time.monotonic(), 0.0)
 
     def _drag(self, request: pb.Input) -> None:
         button = _button(request)

@@ -62,6 +62,11 @@ class Thing:
         """Whether it says of itself that it is on screen."""
         return bool(self.states & SHOWING and self.states & VISIBLE)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether it has no area, which for Qt's tables is all that tells of their being hidden."""
+        return self.extents is not None and (self.extents[2] <= 0 or self.extents[3] <= 0)
+
     def doubt(self, knowledge: int) -> None:
         """Take what is known of it for less sure."""
         self.knowledge = max(self.knowledge, knowledge)

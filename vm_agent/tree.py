@@ -146,7 +146,7 @@ class AccessibilityTree:
             if thing is None or key in seen:
                 continue
             seen.add(key)
-            shows = shows and thing.shows
+            shows = shows and thing.shows and not (thing.role in _ITEM_VIEWS and thing.is_empty)
             if thing.role in _ITEM_VIEWS and not shows:
                 thing.doubt(STALE)
                 if len(thing.children) <= _MAX_HIDDEN_ITEMS:

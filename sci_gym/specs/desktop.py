@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 Frame = npt.NDArray[np.uint8]
 """Pixels, uint8 `[H, W, 3]`, RGB."""
+_ITEM_VIEWS = frozenset({"table", "tree", "tree table", "list", "list box"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,15 +167,19 @@ class A11yTree:
     def showing(self) -> A11yTree:
         """What is on screen: the applications, and nodes with an area below parents that show as well.
 
-        Qt calls the items of a hidden list showing, so a node's own states are not enough.
+        A node's own states are not enough: Qt calls hidden tables and their items showing. Such a table has
+        no area.
         """
         shown = {-1}
         kept = []
         for node in self.nodes:
-            if node.parent in shown and node.has(State.SHOWING) and node.has(State.VISIBLE):
-                shown.add(node.index)
-                if node.parent == -1 or node.showing:
-                    kept.append(node)
+            if node.parent not in shown or not (node.has(State.SHOWING) and node.has(State.VISIBLE)):
+                continue
+            if node.parent == -1 or node.showing:
+                kept.append(node)
+            elif node.role in _ITEM_VIEWS:
+                continue
+            shown.add(node.index)
         return self.subset(kept)
 
 
