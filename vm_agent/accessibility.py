@@ -78,6 +78,10 @@ class Accessibility:
             )
         await batch.done()
 
+    def touch(self) -> None:
+        """Note that there was input; see `AccessibilityTree.touch`."""
+        self._tree.touch()
+
     async def read(
         self, request: pb.ObserveRequest, damage: Sequence[Rectangle], program_of: Callable[[int], int],
         max_nodes: int, limit_s: float,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from typing import Any, Callable
+from typing import Any, Callable, Mapping, Tuple
 
 from Xlib import X, Xatom
 from Xlib import display as xdisplay
@@ -27,6 +27,9 @@ MAX_KEYS = 16
 _BUTTONS = {pb.Input.BUTTON_LEFT: 1, pb.Input.BUTTON_MIDDLE: 2, pb.Input.BUTTON_RIGHT: 3}
 _WHEEL_UP, _WHEEL_DOWN, _WHEEL_LEFT, _WHEEL_RIGHT = 4, 5, 6, 7
 _DRAG_POINTS = 8
+_WINDOW_PROPERTIES = ("_NET_ACTIVE_WINDOW", "_NET_CLIENT_LIST_STACKING", "_NET_WM_NAME", "WM_NAME")
+Window = Tuple[int, str, Tuple[int, int, int, int], bool, int]
+"""A managed window: id, title, (x, y, width, height), whether it is active, process id."""
 
 
 class Display:
@@ -41,6 +44,8 @@ class Display:
         self.height = int(self._screen.height_in_pixels)
         self._keyboard = Keyboard(self._display)
         self._atoms: dict[str, int] = {}
+        self._windows: dict[int, Window] = {}
+        self.root.change_attributes(event_mask=X.PropertyChangeMask)
         self._clicked_s = float("-inf")
         self._clicked_at = (0, 0)
         self._display.xfixes_query_version()
@@ -106,17 +111,19 @@ class Display:
             self.root.get_full_property(self._atom("_NET_SUPPORTING_WM_CHECK"), X.AnyPropertyType) is not None
         )
 
-    def windows(self) -> list[tuple[int, str, tuple[int, int, int, int], bool, int]]:
-        """Return the managed windows, bottom to top: id, title, (x, y, width, height), active, process id."""
-        active = self._property(self.root, "_NET_ACTIVE_WINDOW")
-        stacking = self._property(self.root, "_NET_CLIENT_LIST_STACKING")
-        found = []
-        for window_id in stacking:
-            try:
-                found.append(self._describe(window_id, window_id in active))
-            except xerror.XError:
-                continue  # it was closed while it was described
-        return found
+    def windows(self) -> list[Window]:
+        """Return the managed windows, bottom to top; described anew only when one of them has changed."""
+        self._display.sync()
+        events = [self._display.next_event() for _ in range(self._display.pending_events())]
+        if any(self._tells_of_windows(event) for event in events) or not self._windows:
+            known, self._windows = self._windows, {}
+            active = self._property(self.root, "_NET_ACTIVE_WINDOW")
+            for window_id in self._property(self.root, "_NET_CLIENT_LIST_STACKING"):
+                try:
+                    self._windows[window_id] = self._describe(window_id, window_id in active, known)
+                except xerror.XError:
+                    continue  # it was closed while it was described
+        return list(self._windows.values())
 
     def activate(self, window_id: int) -> None:
         """Raise and focus a window (EWMH, _NET_ACTIVE_WINDOW)."""
@@ -134,16 +141,22 @@ class Display:
         self.root.send_event(message, event_mask=X.SubstructureRedirectMask | X.SubstructureNotifyMask)
         self._display.sync()
 
-    def _describe(
-        self, window_id: int, active: bool
-    ) -> tuple[int, str, tuple[int, int, int, int], bool, int]:
+    def _tells_of_windows(self, event: Any) -> bool:
+        if event.type == X.PropertyNotify:
+            return event.atom in map(self._atom, _WINDOW_PROPERTIES)
+        return event.type in (X.ConfigureNotify, X.ReparentNotify, X.DestroyNotify, X.UnmapNotify)
+
+    def _describe(self, window_id: int, active: bool, known: Mapping[int, Window]) -> Window:
         window = self._display.create_resource_object("window", window_id)
+        if window_id not in known:
+            window.change_attributes(event_mask=X.StructureNotifyMask | X.PropertyChangeMask)
+        owner = known[window_id][4] if window_id in known else self._owner(window_id)
         geometry = window.get_geometry()
         corner = self.root.translate_coords(window, 0, 0)
         title = window.get_full_property(self._atom("_NET_WM_NAME"), X.AnyPropertyType)
         text = title.value.decode("utf-8", "replace") if title else (window.get_wm_name() or "")
         box = (int(corner.x), int(corner.y), int(geometry.width), int(geometry.height))
-        return window_id, text.replace("\0", ""), box, active, self._owner(window_id)
+        return window_id, text.replace("\0", ""), box, active, owner
 
     def _owner(self, window_id: int) -> int:
         # The X server's own word for the process (XRes); _NET_WM_PID is whatever the client claims.

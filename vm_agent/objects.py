@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Callable, FrozenSet, List, Optional, Tuple
 
 from dbus_fast import Variant
@@ -14,8 +15,12 @@ from sci_gym_vm_agent.roles import ROLE_NAMES
 Key = Tuple[str, str]
 """Bus name and object path."""
 Cell = Optional[Tuple[int, int]]
-FOCUSABLE, FOCUSED, SHOWING, VISIBLE = 1 << 11, 1 << 12, 1 << 25, 1 << 30
-KNOWN, HIDDEN, CONTENT, UNSURE, STALE = range(5)
+FOCUSED, SHOWING, VISIBLE = 1 << 12, 1 << 25, 1 << 30
+KNOWN, HIDDEN, STATES, CONTENT, UNSURE, STALE = range(6)
+# Where these had no children, no toolkit gives them any later.
+_LEAVES = frozenset(
+    {"push button", "label", "check box", "radio button", "separator", "scroll bar", "slider", "table cell"}
+)
 _NULL = "/org/a11y/atspi/null"
 _ATSPI = "org.a11y.atspi."
 _ACCESSIBLE = _ATSPI + "Accessible"
@@ -26,21 +31,44 @@ _MAX_TEXT_CHARS = 65_536
 _MAX_CHILDREN = 65_536
 
 
+@dataclass(frozen=True)
+class Block:
+    """The serialized nodes of an object and of all below it, depth first.
+
+    Attributes:
+        place: program id and cell of the object itself.
+        whole: whether hidden objects are among them.
+        keys: of the objects.
+        parents: index of each node's parent in the block; -1 for the first.
+        nodes: serialized.
+        size: bytes of all nodes.
+    """
+
+    place: Tuple[int, Cell]
+    whole: bool
+    keys: List[Key]
+    parents: List[int]
+    nodes: List[bytes]
+    size: int
+
+
 class Thing:
     """One accessible object.
 
     Attributes:
-        knowledge: KNOWN; HIDDEN: it is not on screen, and nothing else was read; CONTENT: its states and
-            label may have changed; UNSURE: if it was not on screen and still is not, all else stands; STALE:
-            nothing stands.
+        knowledge: KNOWN; HIDDEN: it is not on screen, and nothing else was read; STATES: its states may have
+            changed; CONTENT: its states and label may have; UNSURE: if it was not on screen and still is
+            not, all else stands; STALE: nothing stands.
         gone: it does not answer: it, or its program, went away.
         description: None when it is not known; it seldom changes, and says so.
         interfaces: None when they are not known; an object keeps them, and its role, for life.
+        parent: below which its block was placed last.
+        block: None when something in it is in doubt; then those of the parents are None as well.
     """
 
     __slots__ = (
-        "children", "data", "description", "extents", "gone", "interfaces", "key", "knowledge", "label",
-        "place", "role", "states", "text", "value",
+        "block", "children", "data", "description", "extents", "gone", "interfaces", "key", "knowledge",
+        "label", "parent", "place", "role", "states", "text", "value",
     )  # fmt: skip
 
     def __init__(self, key: Key) -> None:
@@ -56,6 +84,8 @@ class Thing:
         self.children: List[Key] = []
         self.data: Optional[bytes] = None
         self.place: Tuple[int, Cell] = (0, None)
+        self.parent: Optional[Thing] = None
+        self.block: Optional[Block] = None
 
     @property
     def shows(self) -> bool:
@@ -63,13 +93,22 @@ class Thing:
         return bool(self.states & SHOWING and self.states & VISIBLE)
 
     @property
-    def is_empty(self) -> bool:
-        """Whether it has no area, which for Qt's tables is all that tells of their being hidden."""
-        return self.extents is not None and (self.extents[2] <= 0 or self.extents[3] <= 0)
+    def is_on_screen(self) -> bool:
+        """Whether it and all above it say that they show; for hidden ones Qt's tables do, with no area."""
+        if self.extents is not None and min(self.extents[2:]) <= 0:
+            return False
+        above: Optional[Thing] = self
+        while above is not None and above.shows:
+            above = above.parent
+        return above is None
 
     def doubt(self, knowledge: int) -> None:
         """Take what is known of it for less sure."""
         self.knowledge = max(self.knowledge, knowledge)
+        above: Optional[Thing] = self
+        while above is not None and above.block is not None:
+            above.block = None
+            above = above.parent
 
     def message(self, program_id: int, cell: Cell) -> bytes:
         """Serialize it as a Node; the bytes are the same ones for as long as nothing changes."""
@@ -114,10 +153,11 @@ class Reader:
         """Ask first what it was like before, all at once, or whether it shows at all."""
         self._showed = self._thing.shows
         self._stands = self._thing.knowledge == UNSURE and not self._showed
-        if self._thing.knowledge == CONTENT:
+        if self._thing.knowledge in (STATES, CONTENT):
             self._next = self._ask_rest_if_turned
             self._ask_states()
-            self._ask_label()
+            if self._thing.knowledge == CONTENT:
+                self._ask_label()
         elif self._thing.interfaces is not None and self._thing.shows:
             self._ask_states()
             self._ask_rest()
@@ -147,7 +187,8 @@ class Reader:
 
     def _ask_rest(self) -> None:
         thing, self._next = self._thing, self._ask_late
-        self._ask(self._take_children, _ACCESSIBLE, "GetChildren")
+        if thing.interfaces is None or thing.children or thing.role not in _LEAVES:
+            self._ask(self._take_children, _ACCESSIBLE, "GetChildren")
         self._ask_label()
         if thing.interfaces is None:
             self._ask(self._take_role, _ACCESSIBLE, "GetRole")

@@ -77,6 +77,8 @@ class Session:
 
     async def _act(self, request: pb.Input) -> None:
         display = self._desktop.display
+        if request.kind != pb.Input.KIND_NONE:
+            self._desktop.accessibility.touch()
         if request.kind != pb.Input.KIND_TYPE:
             await self._desktop.call(display.act, request)
             return

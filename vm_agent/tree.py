@@ -17,12 +17,13 @@ from sci_gym_vm_agent.bus import Batch, Bus
 from sci_gym_vm_agent.damage import Rectangle, overlap
 from sci_gym_vm_agent.objects import (
     CONTENT,
-    FOCUSABLE,
     FOCUSED,
     HIDDEN,
     KNOWN,
     STALE,
+    STATES,
     UNSURE,
+    Block,
     Cell,
     Key,
     Reader,
@@ -68,6 +69,7 @@ class AccessibilityTree:
         self._events: Dict[Event, None] = {}
         self._doubts = itertools.count(1)
         self._doubted = 0
+        self._touched = False
         self._made: Dict[Tuple[bool, int], _Made] = {}
 
     def notice(self, event: Event) -> None:
@@ -77,6 +79,10 @@ class AccessibilityTree:
             self._events.clear()
             self._things.clear()
             self._made.clear()
+
+    def touch(self) -> None:
+        """Remember that there was input, which what has the focus may take in silence."""
+        self._touched = True
 
     async def read(
         self, roots: Roots, damage: Sequence[Rectangle], *, whole: bool, max_nodes: int, limit_s: float
@@ -90,14 +96,14 @@ class AccessibilityTree:
             max_nodes: more nodes than this are left out, and the tree is marked truncated.
             limit_s: so is a tree that takes longer to read; what could not be read again stands as it was.
         """
-        if self._events or damage:
+        if self._events or damage or self._touched:
             self._doubt([key for key, _ in roots], damage)
         made = self._made.get((whole, max_nodes))
         if made is not None and made.doubted == self._doubted and made.roots == tuple(roots):
             return made.tree
         walk = _Walk(self._things, whole, max_nodes)
         in_time = await walk.read(self._bus, [key for key, _ in roots], limit_s)
-        tree = walk.assemble(roots)
+        tree = walk.assemble(roots, keep=in_time)
         tree.truncated |= not in_time
         self._number(tree, made)
         self._made[whole, max_nodes] = _Made(tuple(roots), self._doubted if in_time else _NEVER, tree)
@@ -117,7 +123,7 @@ class AccessibilityTree:
     def _doubt(self, roots: Sequence[Key], damage: Sequence[Rectangle]) -> None:
         """Mark what events and changed pixels cast doubt on, and the windows, which come in silence."""
         self._doubted = next(self._doubts)
-        events, self._events = self._events, {}
+        events, self._events, self._touched = self._events, {}, False
         for key, member, detail in events:
             thing = self._things.get(key)
             if thing is not None and member not in _SILENT_EVENTS:
@@ -129,35 +135,27 @@ class AccessibilityTree:
                 if key in self._things:
                     self._things[key].doubt(UNSURE)
         for thing in self._things.values():
+            if thing.states & FOCUSED:
+                thing.doubt(STATES)
             if thing.knowledge < UNSURE and thing.extents is not None:
                 place = _with_border(thing.extents)
                 if any(overlap(place, one) for one in damage):
                     thing.doubt(STALE)
+        self._doubt_hidden_items()
 
-        self._doubt_hidden_items(roots)
-
-    def _doubt_hidden_items(self, roots: Sequence[Key]) -> None:
+    def _doubt_hidden_items(self) -> None:
         """Doubt the views of items that are not on screen, whatever they say of themselves."""
-        seen: Set[Key] = set()
-        unseen = [(root, True) for root in roots]
-        while unseen:
-            key, shows = unseen.pop()
-            thing = self._things.get(key)
-            if thing is None or key in seen:
-                continue
-            seen.add(key)
-            shows = shows and thing.shows and not (thing.role in _ITEM_VIEWS and thing.is_empty)
-            if thing.role in _ITEM_VIEWS and not shows:
+        for thing in self._things.values():
+            if thing.role in _ITEM_VIEWS and not thing.is_on_screen:
                 thing.doubt(STALE)
                 if len(thing.children) <= _MAX_HIDDEN_ITEMS:
                     doubt_children(self._things, thing, CONTENT)
-            unseen += [(child, shows) for child in thing.children]
 
     def _doubt_thing(self, thing: Thing, member: str, detail: str) -> None:
+        thing.doubt(STALE)
         if detail == "defunct":
             self._things.pop(thing.key)
             return
-        thing.doubt(STALE)
         if member == "PropertyChange":
             thing.description = None
         elif member in _ITEM_EVENTS:
@@ -166,11 +164,13 @@ class AccessibilityTree:
             doubt_below(self._things, thing)
 
     def _doubt_focus(self) -> None:
-        """Neither the object that had the focus nor the one that has it now always tells."""
+        """Not everything that gains the focus tells, nor do buttons that it makes their dialog's default."""
+        roles = _SECRETLY_FOCUSABLE
+        if any(thing.role == "dialog" and thing.shows for thing in self._things.values()):
+            roles = _SECRETLY_FOCUSABLE | {"push button"}
         for thing in self._things.values():
-            can_have = thing.states & FOCUSABLE or thing.role in _SECRETLY_FOCUSABLE
-            if thing.states & FOCUSED or (can_have and thing.shows):
-                thing.doubt(CONTENT)
+            if thing.shows and thing.role in roles:
+                thing.doubt(STATES)
 
     def _forget_unseen(self, seen: Set[Key]) -> None:
         if len(self._things) > _FORGET_BEYOND:
@@ -241,13 +241,25 @@ class _Walk:
         if self._left <= 0 or depth >= _MAX_DEPTH:
             self._cut = True
             return
+        thing = self._things.setdefault(key, Thing(key))
+        if self._stands(thing.block):
+            return
         self.seen.add(key)
         self._left -= 1
-        thing = self._things.setdefault(key, Thing(key))
-        if thing.knowledge >= CONTENT or (self._whole and thing.knowledge == HIDDEN):
+        if thing.knowledge >= STATES or (self._whole and thing.knowledge == HIDDEN):
             self._read(thing, depth, parent)
         else:
             self._descend(thing, depth)
+
+    def _stands(self, block: Optional[Block]) -> bool:
+        """Whether a block can be taken as it is; then its objects are seen."""
+        if block is None or block.whole != self._whole or len(block.keys) > self._left:
+            return False
+        if not self.seen.isdisjoint(block.keys):
+            return False
+        self.seen.update(block.keys)
+        self._left -= len(block.keys)
+        return True
 
     def _read(self, thing: Thing, depth: int, parent: Optional[Thing]) -> None:
         shown, extents, children = thing.shows, thing.extents, thing.children
@@ -283,33 +295,58 @@ class _Walk:
     def _enters(self, thing: Thing, depth: int) -> bool:
         return not thing.gone and (self._whole or not depth or thing.shows)
 
-    def assemble(self, roots: Roots) -> pb.Tree:
-        """The nodes that were seen, depth first."""
+    def assemble(self, roots: Roots, *, keep: bool) -> pb.Tree:
+        """The nodes that were seen, depth first; with `keep`, blocks are kept for the next walk."""
+        self._keep = keep
+        self._placed: Set[Key] = set()
         parents: List[int] = []
         nodes: List[bytes] = []
-        placed: Set[Key] = set()
-
-        def add(key: Key, parent: int, depth: int, program_id: int, cell: Cell) -> None:
-            thing = self._things.get(key)
-            if thing is None or key not in self.seen or key in placed or thing.interfaces is None:
-                return
-            if not self._enters(thing, depth):
-                return
-            message = thing.message(program_id, cell)
-            self._bytes_left -= len(message)
-            if self._bytes_left < 0:
-                self._cut = True
-                return
-            placed.add(key)
-            index = len(nodes)
-            parents.append(parent)
-            nodes.append(message)
-            for child, place in self._cells(thing):
-                add(child, index, depth + 1, program_id, place)
-
         for key, program_id in roots:
-            add(key, -1, 0, program_id, None)
+            block = self._block(key, 0, (program_id, None))
+            if block is not None:
+                parents += _below(-1, len(nodes), block)
+                nodes += block.nodes
         return pb.Tree(parents=parents, nodes=nodes, truncated=self._cut)
+
+    def _block(self, key: Key, depth: int, place: Tuple[int, Cell]) -> Optional[Block]:
+        thing = self._things.get(key)
+        if thing is None or key not in self.seen or key in self._placed or thing.interfaces is None:
+            return None
+        if not self._enters(thing, depth):
+            return None
+        if thing.block is not None and self._fits(thing.block, place):
+            self._placed.update(thing.block.keys)
+            self._bytes_left -= thing.block.size
+            return thing.block
+        block = self._make_block(thing, depth, place)
+        thing.block = block if self._keep and not self._cut else None
+        return block
+
+    def _fits(self, block: Block, place: Tuple[int, Cell]) -> bool:
+        return (
+            block.place == place
+            and block.whole == self._whole
+            and block.size <= self._bytes_left
+            and self._placed.isdisjoint(block.keys)
+        )
+
+    def _make_block(self, thing: Thing, depth: int, place: Tuple[int, Cell]) -> Optional[Block]:
+        message = thing.message(*place)
+        if len(message) > self._bytes_left:
+            self._cut = True
+            return None
+        self._bytes_left -= len(message)
+        self._placed.add(thing.key)
+        keys, parents, nodes, size = [thing.key], [-1], [message], len(message)
+        for child, cell in self._cells(thing):
+            block = self._block(child, depth + 1, (place[0], cell))
+            if block is not None:
+                self._things[child].parent = thing
+                parents += _below(0, len(nodes), block)
+                keys += block.keys
+                nodes += block.nodes
+                size += block.size
+        return Block(place, self._whole, keys, parents, nodes, size)
 
     def _cells(self, thing: Thing) -> List[Tuple[Key, Cell]]:
         """The children, those of tables numbered row by row."""
@@ -322,3 +359,8 @@ class _Walk:
             (key, divmod(next(numbers), columns) if role == "table cell" else None)
             for key, role in zip(thing.children, roles)
         ]
+
+
+def _below(parent: int, offset: int, block: Block) -> List[int]:
+    """The parents of a block's nodes where it stands below a node, its first at index `offset`."""
+    return [parent, *[above + offset for above in block.parents[1:]]]

@@ -9,20 +9,21 @@ from sci_gym.client import VMAgentClient
 from sci_gym.specs import A11yNode, A11yTree
 from sci_gym_protos import vm_agent_pb2 as pb
 
-_READS = 2
+_READS = 3
 
 
 def compare_trees(client: VMAgentClient) -> list[str]:
     """How the kept tree differs from a fresh one in what is on screen, in words; nothing when they agree.
 
-    Programs change between two reads, so both are read again before a difference counts.
+    A difference counts once the program stands still: two fresh trees, read before and after, are the same.
+    Where it never does (a key held down repeats), there is nothing to compare.
     """
-    found: list[str] = []
     for _ in range(_READS):
-        found = differences(_read(client, fresh=False), _read(client, fresh=True))
-        if not found:
-            break
-    return found
+        before, kept, after = _read(client, fresh=True), _read(client, fresh=False), _read(client, fresh=True)
+        found = differences(kept, after)
+        if not found or not differences(before, after):
+            return found
+    return []
 
 
 def _read(client: VMAgentClient, fresh: bool) -> A11yTree:
