@@ -53,8 +53,9 @@ def find_marks(tree: A11yTree, width: int, height: int) -> tuple[A11yNode, ...]:
     for node in tree:
         if not is_markable(node) or node.box is None or node.box in seen:
             continue
-        x, y = node.box.clip(width, height).center
-        if 0 <= x < width and 0 <= y < height and node.box.clip(width, height).width:
+        seen_part = node.box.clip(width, height)
+        x, y = seen_part.center
+        if 0 <= x < width and 0 <= y < height and seen_part.width:
             seen.add(node.box)
             marks.append(node)
     return tuple(marks)
@@ -70,9 +71,9 @@ def format_nodes(nodes: Iterable[A11yNode], marks: Sequence[A11yNode]) -> str:
     for node in nodes:
         if node.box is None:
             continue
-        box = (node.box.x, node.box.y, node.box.width, node.box.height)
-        fields = (tags.get(node.index, ""), node.role, node.name, node.text, *map(str, box))
-        lines.append("\t".join(_one_line(field) for field in fields))
+        texts = "\t".join(map(_one_line, (node.role, node.name, node.text)))
+        x, y, width, height = node.box.x, node.box.y, node.box.width, node.box.height
+        lines.append(f"{tags.get(node.index, '')}\t{texts}\t{x}\t{y}\t{width}\t{height}")
     text = "\n".join(lines)
     return text if len(text) <= MAX_TEXT_CHARS else text[: MAX_TEXT_CHARS - len(_CUT)] + _CUT
 

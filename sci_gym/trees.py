@@ -16,8 +16,8 @@ from sci_gym.errors import ProtocolError
 from sci_gym.specs import A11yNode, A11yTree
 from sci_gym_protos import vm_agent_pb2 as pb
 
-Known = Mapping[tuple[int, int, bytes], A11yNode]
-"""Nodes by index, parent and serialized message."""
+Known = Mapping[bytes, A11yNode]
+"""Nodes by their serialized messages, which tell neither index nor parent."""
 
 
 class TreeStore:
@@ -53,29 +53,32 @@ class TreeStore:
             message = self._message
         known = self._known if names == self._names else {}
         nodes = unpack_nodes(message, names, known)
-        self.tree = A11yTree(tuple(nodes.values()), message.truncated)
-        self._message, self._known, self._names = message, nodes, dict(names)
+        self.tree = A11yTree(nodes, message.truncated)
+        self._message, self._names = message, dict(names)
+        self._known = dict(zip(message.nodes, nodes, strict=True))
         self.generation = message.generation
 
 
-def unpack_nodes(
-    tree: pb.Tree, names: Mapping[int, str], known: Known
-) -> dict[tuple[int, int, bytes], A11yNode]:
-    """The nodes in depth-first order, those in `known` as they are there."""
+def unpack_nodes(tree: pb.Tree, names: Mapping[int, str], known: Known) -> tuple[A11yNode, ...]:
+    """The nodes in depth-first order; those in `known` are not unpacked again."""
     at_most("nodes", len(tree.nodes), MAX_NODES)
     at_most("bytes of nodes", sum(map(len, tree.nodes)), MAX_TREE_CHARS)
     if len(tree.parents) != len(tree.nodes):
         raise ProtocolError("daemon", f"sent {len(tree.nodes)} nodes with {len(tree.parents)} parents")
-    nodes: dict[tuple[int, int, bytes], A11yNode] = {}
-    for key in zip(range(len(tree.nodes)), tree.parents, tree.nodes, strict=True):
-        node = known.get(key)
-        nodes[key] = node if node is not None else _unpack_node(*key, names)
-    return nodes
+    nodes = []
+    for index, (parent, data) in enumerate(zip(tree.parents, tree.nodes, strict=True)):
+        if not -1 <= parent < index:
+            raise ProtocolError("daemon", f"sent a tree whose node {index} has the parent {parent}")
+        node = known.get(data)
+        if node is None:
+            node = _unpack_node(index, parent, data, names)
+        elif (node.index, node.parent) != (index, parent):
+            node = node.at(index, parent)
+        nodes.append(node)
+    return tuple(nodes)
 
 
 def _unpack_node(index: int, parent: int, data: bytes, names: Mapping[int, str]) -> A11yNode:
-    if not -1 <= parent < index:
-        raise ProtocolError("daemon", f"sent a tree whose node {index} has the parent {parent}")
     try:
         node = pb.Node.FromString(data)
     except DecodeError as error:

@@ -128,7 +128,7 @@ class Line:
 
 
 def line_of(observation: pb.Observation) -> str:
-    nodes = unpack_nodes(observation.tree, {}, {}).values()
+    nodes = unpack_nodes(observation.tree, {}, {})
     return next(node.text for node in nodes if node.role == "text" and node.has(State.FOCUSED))
 
 

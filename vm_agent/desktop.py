@@ -19,7 +19,7 @@ from sci_gym_vm_agent.accessibility import Accessibility
 from sci_gym_vm_agent.cells import Cell, CellPlan, exit_code, start_cell
 from sci_gym_vm_agent.clipboard import Clipboard
 from sci_gym_vm_agent.damage import Rectangle
-from sci_gym_vm_agent.display import Display
+from sci_gym_vm_agent.display import Display, Window
 from sci_gym_vm_agent.errors import PartUnavailable
 from sci_gym_vm_agent.health import Health
 from sci_gym_vm_agent.parts import RUNTIME, START_S, Parts, within
@@ -132,18 +132,19 @@ class Desktop:
         except (xerror.ConnectionClosedError, OSError) as error:
             raise PartUnavailable("display", f"the X server is gone: {error}") from error
 
-    def grab(self, request: pb.ObserveRequest, reply: pb.Observation) -> list[Rectangle]:
+    def grab(self, request: pb.ObserveRequest, reply: pb.Observation) -> tuple[list[Rectangle], list[Window]]:
         """Put the screen, if it is asked for, and the pointer into `reply`; call it through `call`.
 
         Returns:
-            Where pixels changed since the tree was read, unless the tree is not read or read anew.
+            Where pixels changed since the tree was read, unless the tree is not read or read anew; the
+            windows.
         """
         self._screen.look()
         if request.screenshot:
             self._screen.draw(reply.screenshot, request)
         reply.pointer.CopyFrom(self.display.pointer())
         keeps = request.tree != pb.ObserveRequest.TREE_NONE and not request.fresh_tree
-        return self._screen.take_unread() if keeps else []
+        return self._screen.take_unread() if keeps else [], self.display.windows()
 
     def _parts(self) -> Iterator[tuple[str, int, Optional[int]]]:
         """Each part's name, process id and exit code, those first without which others die as well."""

@@ -62,8 +62,9 @@ class Thing:
         gone: it does not answer: it, or its program, went away.
         description: None when it is not known; it seldom changes, and says so.
         interfaces: None when they are not known; an object keeps them, and its role, for life.
-        parent: below which its block was placed last.
-        block: None when something in it is in doubt; then those of the parents are None as well.
+        parent: below which it was placed last.
+        block: None when something in it is in doubt, or it has no place in the tree; in doubt, those of the
+            parents are None as well.
     """
 
     __slots__ = (
@@ -105,10 +106,9 @@ class Thing:
     def doubt(self, knowledge: int) -> None:
         """Take what is known of it for less sure."""
         self.knowledge = max(self.knowledge, knowledge)
-        above: Optional[Thing] = self
+        self.block, above = None, self.parent
         while above is not None and above.block is not None:
-            above.block = None
-            above = above.parent
+            above.block, above = None, above.parent
 
     def message(self, program_id: int, cell: Cell) -> bytes:
         """Serialize it as a Node; the bytes are the same ones for as long as nothing changes."""
@@ -151,12 +151,13 @@ class Reader:
 
     def start(self) -> None:
         """Ask first what it was like before, all at once, or whether it shows at all."""
+        knowledge, self._thing.knowledge = self._thing.knowledge, KNOWN  # a doubt from here on is a new one
         self._showed = self._thing.shows
-        self._stands = self._thing.knowledge == UNSURE and not self._showed
-        if self._thing.knowledge in (STATES, CONTENT):
+        self._stands = knowledge == UNSURE and not self._showed
+        if knowledge in (STATES, CONTENT):
             self._next = self._ask_rest_if_turned
             self._ask_states()
-            if self._thing.knowledge == CONTENT:
+            if knowledge == CONTENT:
                 self._ask_label()
         elif self._thing.interfaces is not None and self._thing.shows:
             self._ask_states()
@@ -232,7 +233,8 @@ class Reader:
         self._end(KNOWN)
 
     def _end(self, knowledge: int) -> None:
-        self._thing.knowledge, self._thing.gone = knowledge, not self._answers
+        self._thing.knowledge = max(self._thing.knowledge, knowledge)
+        self._thing.gone = not self._answers
         self._on_read(self._thing)
 
     def _ask(self, take: Callable[[Any], None], *call: Any) -> None:

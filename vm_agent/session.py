@@ -8,7 +8,7 @@ from typing import Optional
 from sci_gym_protos import vm_agent_pb2 as pb
 from sci_gym_vm_agent.damage import Rectangle
 from sci_gym_vm_agent.desktop import Desktop
-from sci_gym_vm_agent.display import text_batches
+from sci_gym_vm_agent.display import Window, text_batches
 from sci_gym_vm_agent.errors import InvalidArgument, LimitExceeded, NotFound, PartUnavailable
 from sci_gym_vm_agent.files import read_file
 from sci_gym_vm_agent.settle import Outcome, wait_until_settled
@@ -67,13 +67,12 @@ class Session:
 
     async def windows(self) -> list[pb.Window]:
         """Describe the windows, bottom to top."""
-        programs = self._desktop.programs
-        return [
-            pb.Window(
-                id=window, title=title, extents=_rect(*box), active=active, program_id=programs.owner(pid)
-            )
-            for window, title, box, active, pid in await self._desktop.call(self._desktop.display.windows)
-        ]
+        return list(map(self._window, await self._desktop.call(self._desktop.display.windows)))
+
+    def _window(self, window: Window) -> pb.Window:
+        number, title, box, active, process = window
+        program_id = self._desktop.programs.owner(process)
+        return pb.Window(id=number, title=title, extents=_rect(*box), active=active, program_id=program_id)
 
     async def _act(self, request: pb.Input) -> None:
         display = self._desktop.display
@@ -122,17 +121,13 @@ class Session:
         desktop, clock = self._desktop, asyncio.get_running_loop().time
         before, start_s = desktop.activity.news, clock()
         reply, phases = pb.Observation(), pb.Phases()
-        changed = await desktop.call(desktop.grab, request, reply)
-        walk = asyncio.ensure_future(self._walk(request, changed))
-        try:
-            reply.windows.extend(await self.windows())
-            phases.capture = 1000 * (clock() - start_s)
-            tree = await walk
-            phases.tree = 1000 * (clock() - start_s) - phases.capture
-        finally:
-            walk.cancel()
+        changed, windows = await desktop.call(desktop.grab, request, reply)
+        reply.windows.extend(map(self._window, windows))
+        captured_s = clock()
+        tree = await self._walk(request, changed)
         if tree is not None:
             reply.tree.CopyFrom(tree)
+        phases.capture, phases.tree = 1000 * (captured_s - start_s), 1000 * (clock() - captured_s)
         reply.consistent = desktop.activity.news == before
         return reply, phases
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 from dataclasses import dataclass
-from typing import Dict, Iterator, List, Optional, Sequence, Set, Tuple
+from typing import Container, Dict, Iterator, List, Optional, Sequence, Set, Tuple
 
 from sci_gym_protos import vm_agent_pb2 as pb
 from sci_gym_vm_agent.bus import Batch, Bus
@@ -19,7 +19,6 @@ from sci_gym_vm_agent.objects import (
     CONTENT,
     FOCUSED,
     HIDDEN,
-    KNOWN,
     STALE,
     STATES,
     UNSURE,
@@ -183,15 +182,19 @@ def _with_border(place: Rectangle) -> Rectangle:
     return x - 1, y - 1, width + 2, height + 2
 
 
-def doubt_children(things: Dict[Key, Thing], thing: Thing, knowledge: int) -> None:
-    """Doubt what lies directly below an object."""
-    for key in thing.children:
-        if key in things:
-            things[key].doubt(knowledge)
+def doubt_children(
+    things: Dict[Key, Thing], thing: Thing, knowledge: int, sure: Container[Key] = ()
+) -> List[Thing]:
+    """Doubt what lies directly below an object but those in `sure`; return what is doubted."""
+    doubted = [things[key] for key in thing.children if key in things and key not in sure]
+    for one in doubted:
+        one.doubt(knowledge)
+    return doubted
 
 
-def doubt_below(things: Dict[Key, Thing], thing: Thing) -> None:
-    """Doubt everything below an object."""
+def doubt_below(things: Dict[Key, Thing], thing: Thing, sure: Container[Key] = ()) -> List[Thing]:
+    """Doubt everything below an object but those in `sure`; return what is doubted."""
+    doubted: List[Thing] = []
     seen: Set[Key] = set()
     unseen = list(thing.children)
     while unseen:
@@ -199,8 +202,11 @@ def doubt_below(things: Dict[Key, Thing], thing: Thing) -> None:
         below = things.get(key)
         if below is not None and key not in seen:
             seen.add(key)
-            below.doubt(STALE)
+            if key not in sure:
+                below.doubt(STALE)
+                doubted.append(below)
             unseen += below.children
+    return doubted
 
 
 @dataclass(frozen=True)
@@ -213,7 +219,11 @@ class _Made:
 
 
 class _Walk:
-    """One walk from the roots: reads what is not known, then puts the nodes in order."""
+    """One walk from the roots: reads what is not known, then puts the nodes in order.
+
+    What is known to have lain below an object is asked at the same time as the object itself: one round of
+    questions instead of one for each level.
+    """
 
     def __init__(self, things: Dict[Key, Thing], whole: bool, max_nodes: int) -> None:
         self._things = things
@@ -222,17 +232,22 @@ class _Walk:
         self._bytes_left = _MAX_BYTES
         self._cut = False
         self.seen: Set[Key] = set()
+        self._open: Set[Key] = set()  # whose answers are not here yet
+        self._sure: Set[Key] = set()  # of which all was asked in this walk
         self._scrolled: Set[Key] = set()
 
     async def read(self, bus: Bus, roots: Sequence[Key], limit_s: float) -> bool:
         """Read; whether it was done in time."""
         self._batch = Batch(bus)
-        for key in roots:
-            self._visit(key, 0, None)
         try:
+            for key in roots:
+                self._visit(key, 0, None)
             await asyncio.wait_for(self._batch.done(), limit_s)
         except asyncio.TimeoutError:
             return False
+        finally:
+            for key in self._open & self._things.keys():
+                self._things[key].doubt(STALE)
         return True
 
     def _visit(self, key: Key, depth: int, parent: Optional[Thing]) -> None:
@@ -248,8 +263,9 @@ class _Walk:
         self._left -= 1
         if thing.knowledge >= STATES or (self._whole and thing.knowledge == HIDDEN):
             self._read(thing, depth, parent)
-        else:
-            self._descend(thing, depth)
+            if thing.role in _ITEM_VIEWS:  # Qt may crash when it is asked for an item that is gone
+                return
+        self._descend(thing, depth)
 
     def _stands(self, block: Optional[Block]) -> bool:
         """Whether a block can be taken as it is; then its objects are seen."""
@@ -263,18 +279,33 @@ class _Walk:
 
     def _read(self, thing: Thing, depth: int, parent: Optional[Thing]) -> None:
         shown, extents, children = thing.shows, thing.extents, thing.children
+        self._open.add(thing.key)
+        if thing.knowledge in (HIDDEN, STALE):
+            self._sure.add(thing.key)
 
         def on_read(read: Thing) -> None:
+            self._open.discard(read.key)
             moved = extents is not None and read.extents is not None and read.extents[:2] != extents[:2]
+            doubted: List[Thing] = []
             if read.shows != shown:
-                doubt_below(self._things, read)
+                doubted = doubt_below(self._things, read, self._sure)
             elif moved or (read.role in _ITEM_VIEWS and read.children != children):
-                doubt_children(self._things, read, STALE)
+                doubted = doubt_children(self._things, read, STALE, self._sure)
+            self._read_again(doubted, depth + 1, read)
             if moved and parent is not None and parent.role in _ITEM_VIEWS:
                 self._read_items(parent, depth)
-            self._descend(read, depth)
+            if read.knowledge >= STATES:  # doubted while it was asked for less
+                self._read(read, depth, parent)
+            else:
+                self._descend(read, depth)
 
         Reader(self._batch, thing, self._whole or not depth, on_read).start()
+
+    def _read_again(self, things: Sequence[Thing], depth: int, parent: Thing) -> None:
+        """Read what was thought to be known when it was visited; what is being read sees to itself."""
+        for thing in things:
+            if thing.key in self.seen and thing.key not in self._open:
+                self._read(thing, depth, parent)
 
     def _descend(self, thing: Thing, depth: int) -> None:
         if self._enters(thing, depth):
@@ -283,14 +314,9 @@ class _Walk:
 
     def _read_items(self, view: Thing, depth: int) -> None:
         """Read all items of a view in which one has moved: those out of sight move unseen."""
-        if view.key in self._scrolled:
-            return
-        self._scrolled.add(view.key)
-        for key in view.children:
-            item = self._things.get(key)
-            if key in self.seen and item is not None and item.knowledge == KNOWN:
-                item.doubt(STALE)
-                self._read(item, depth, view)
+        if view.key not in self._scrolled:
+            self._scrolled.add(view.key)
+            self._read_again(doubt_children(self._things, view, STALE, self._sure), depth, view)
 
     def _enters(self, thing: Thing, depth: int) -> bool:
         return not thing.gone and (self._whole or not depth or thing.shows)
@@ -318,9 +344,7 @@ class _Walk:
             self._placed.update(thing.block.keys)
             self._bytes_left -= thing.block.size
             return thing.block
-        block = self._make_block(thing, depth, place)
-        thing.block = block if self._keep and not self._cut else None
-        return block
+        return self._make_block(thing, depth, place)
 
     def _fits(self, block: Block, place: Tuple[int, Cell]) -> bool:
         return (
@@ -338,15 +362,20 @@ class _Walk:
         self._bytes_left -= len(message)
         self._placed.add(thing.key)
         keys, parents, nodes, size = [thing.key], [-1], [message], len(message)
+        stands = self._keep and thing.knowledge < STATES
         for child, cell in self._cells(thing):
+            if child in self._things and child not in self._placed:
+                self._things[child].parent = thing
             block = self._block(child, depth + 1, (place[0], cell))
             if block is not None:
-                self._things[child].parent = thing
+                stands = stands and self._things[child].block is block
                 parents += _below(0, len(nodes), block)
                 keys += block.keys
                 nodes += block.nodes
                 size += block.size
-        return Block(place, self._whole, keys, parents, nodes, size)
+        block = Block(place, self._whole, keys, parents, nodes, size)
+        thing.block = block if stands and not self._cut else None
+        return block
 
     def _cells(self, thing: Thing) -> List[Tuple[Key, Cell]]:
         """The children, those of tables numbered row by row."""

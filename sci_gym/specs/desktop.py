@@ -8,7 +8,7 @@ from __future__ import annotations
 import enum
 import functools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -60,6 +60,9 @@ class State(enum.IntEnum):
     CHECKABLE = 41
 
 
+_SHOWS = 1 << State.SHOWING | 1 << State.VISIBLE
+
+
 @dataclass(frozen=True, slots=True)
 class A11yNode:
     """One accessible object (AT-SPI 2).
@@ -94,16 +97,18 @@ class A11yNode:
         """Whether the node is in a state."""
         return bool(self.states >> state & 1)
 
+    def at(self, index: int, parent: int) -> A11yNode:
+        """The same node at another place of a tree."""
+        return A11yNode(
+            index, parent, self.role, self.name, self.text, self.description, self.value, self.states,
+            self.box, self.program, self.cell,
+        )  # fmt: skip
+
     @property
     def showing(self) -> bool:
         """Whether it says of itself that it is on screen, with an area; see `A11yTree.showing`."""
-        return (
-            self.has(State.SHOWING)
-            and self.has(State.VISIBLE)
-            and self.box is not None
-            and self.box.width > 0
-            and self.box.height > 0
-        )
+        box = self.box
+        return self.states & _SHOWS == _SHOWS and box is not None and box.width > 0 and box.height > 0
 
 
 @dataclass(frozen=True)
@@ -160,7 +165,7 @@ class A11yTree:
             place[node.index] = above
             if node.index in wanted:
                 place[node.index] = len(nodes)
-                nodes.append(replace(node, index=len(nodes), parent=above))
+                nodes.append(node.at(len(nodes), above))
         return A11yTree(tuple(nodes), self.truncated)
 
     @functools.cached_property
@@ -173,7 +178,7 @@ class A11yTree:
         shown = {-1}
         kept = []
         for node in self.nodes:
-            if node.parent not in shown or not (node.has(State.SHOWING) and node.has(State.VISIBLE)):
+            if node.parent not in shown or node.states & _SHOWS != _SHOWS:
                 continue
             if node.parent == -1 or node.showing:
                 kept.append(node)
