@@ -1,7 +1,7 @@
 """The command line: `sci-gym doctor | demo | tasks | verify | play | soak | chaos | bench`.
 
 Every command takes `--json`: one object on standard output and nothing else there; progress goes to
-standard error. The exit status is 0 when all is well, 1 on a miss, 2 on a wrong call.
+standard error. The exit status is 0 when all is well, 1 on a miss, 2 on a wrong call, 130 after Ctrl-C.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ app.add_typer(tasks_app, name="tasks")
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
 AppName = Annotated[str | None, typer.Option("--app", help="Name of an app; all by default.")]
+_INTERRUPTED = 130
 out = Console()
 err = Console(stderr=True)
 
@@ -227,7 +228,7 @@ def soak(
     else:
         out.print(_soak_table(report))
         out.print("\n".join(report.misses) or "no misses", highlight=False, markup=False)
-    raise typer.Exit(1 if report.misses else 0)
+    raise typer.Exit(1 if report.misses else _INTERRUPTED if report.interrupted else 0)
 
 
 @app.command()
@@ -343,7 +344,7 @@ def _soak_table(report: Any) -> Table:
     for name, (first, last) in report.memory_mib.items():
         table.add_row(f"memory of the {name}, first and last (MiB)", f"{first:.0f}, {last:.0f}")
     table.add_row("steps per second", f"{report.steps_per_s:.1f}")
-    table.add_row("seconds", f"{report.seconds:.0f}")
+    table.add_row("seconds", f"{report.seconds:.0f}{', ended by Ctrl-C' if report.interrupted else ''}")
     return table
 
 

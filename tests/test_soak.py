@@ -46,6 +46,17 @@ def test_a_short_soak_holds() -> None:
     assert set(report["memory_mib"]) == {"host", "daemon"}
 
 
+def test_ctrl_c_ends_a_soak_with_what_it_met() -> None:
+    def interrupt(done: int) -> None:
+        if done == 3:
+            raise KeyboardInterrupt
+
+    report = soak(make, resets=5, steps=50, tell=interrupt)
+    assert report.interrupted
+    assert report.steps == 3
+    assert report.misses == []
+
+
 def test_the_soak_finds_what_is_left_behind() -> None:
     made: list[Littering] = []
 

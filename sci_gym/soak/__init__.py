@@ -45,6 +45,7 @@ class Report:
         memory_mib: of this process and of the daemon, the medians of the run's first and last third.
         seconds: of the whole run.
         steps_per_s: steps by the time they took, resets left out.
+        interrupted: whether Ctrl-C ended it before all steps were made.
     """
 
     resets: int = 0
@@ -60,6 +61,7 @@ class Report:
     memory_mib: dict[str, tuple[float, float]] = field(default_factory=dict)
     seconds: float = 0.0
     steps_per_s: float = 0.0
+    interrupted: bool = False
 
     @property
     def misses(self) -> list[str]:
@@ -79,7 +81,7 @@ def soak(
     compare_every: int = 10,
     tell: Callable[[int], None] = lambda steps: None,
 ) -> Report:
-    """Soak an environment.
+    """Soak an environment; Ctrl-C ends it early, with what was met so far.
 
     Args:
         make_env: makes it, with any interface.
@@ -95,9 +97,12 @@ def soak(
     before, report, start = Owned.now(), Report(), time.perf_counter()
     with contextlib.closing(make_env()) as env:
         run = _Run(env, report, seed, compare_every)
-        while report.steps < steps or report.resets < resets:
-            # Shared out anew after each episode: those that end early leave more to the others.
-            run.episode(-(-(steps - report.steps) // max(resets - report.resets, 1)), tell)
+        try:
+            while report.steps < steps or report.resets < resets:
+                # Shared out anew after each episode: those that end early leave more to the others.
+                run.episode(-(-(steps - report.steps) // max(resets - report.resets, 1)), tell)
+        except KeyboardInterrupt:
+            report.interrupted = True
     report.seconds = time.perf_counter() - start
     report.steps_per_s = report.steps / run.stepping_s if run.stepping_s else 0.0
     report.memory_mib = run.memory.thirds_mib()
