@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import queue
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -73,10 +73,12 @@ class VMAgentClient:
             last_step_id: what the daemon has answered, where it goes on from another machine's state.
         """
         self._call_s = call_s
-        self._metadata = (
+        self._metadata = [
             ("authorization", f"Bearer {endpoint.token}"),
             ("sci-gym-protocol", str(PROTOCOL_VERSION)),
-        )
+        ]
+        if endpoint.session:
+            self._metadata.append(("sci-gym-session", endpoint.session))
         options = [
             ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
             ("grpc.max_send_message_length", MAX_MESSAGE_BYTES),
@@ -85,9 +87,10 @@ class VMAgentClient:
             ("grpc.http2.ping_timeout_ms", round(call_s * 1000 * _ALIVE_SHARE)),
             ("grpc.http2.max_pings_without_data", 0),
             ("grpc.enable_retries", 0),  # a retry must be ours, with the same step id
-            ("grpc.default_authority", "localhost"),
+            ("grpc.initial_reconnect_backoff_ms", 100),
+            ("grpc.max_reconnect_backoff_ms", 1000),
         ]
-        self._channel = grpc.insecure_channel(endpoint.address, options=options)
+        self._channel = _open(endpoint, options)
         self._stub = rpc.VmAgentStub(_CountedChannel(self._channel))
         self.last_step_id = last_step_id
         self._frames = FrameStore(endpoint.frame_memory)
@@ -119,6 +122,19 @@ class VMAgentClient:
                 "daemon", f"speaks protocol {reply.protocol_version}, this host {PROTOCOL_VERSION}; "
                 "install the same sci_gym on both sides"
             )  # fmt: skip
+        return reply
+
+    def claim(self, wait_s: float | None = None) -> pb.HelloReply:
+        """Take the desktop for a session, which is told and which an `Endpoint` then carries.
+
+        Args:
+            wait_s: how long to wait for a daemon that cannot be reached yet; not at all by default.
+
+        Raises:
+            DisconnectedError: of part "machine" where another session has it.
+        """
+        request = pb.HelloRequest(claim=True)
+        reply: pb.HelloReply = self.send("Hello", request, wait_s, wait_for_ready=wait_s is not None)
         return reply
 
     def step(
@@ -283,14 +299,25 @@ class VMAgentClient:
         }
 
     def shutdown(self) -> None:
-        """End every program and the daemon."""
-        self.send("Shutdown", pb.ShutdownRequest())
+        """End every program and the daemon, and wait until it has hung up.
 
-    def send(self, name: str, request: Any, timeout_s: float | None = None) -> Any:
+        Raises:
+            DeadlineError: it did not.
+        """
+        self.send("Shutdown", pb.ShutdownRequest())
+        if self._await_state(lambda state: state is not _READY, self._call_s) is None:
+            raise DeadlineError("daemon", f"did not end within {self._call_s} s of Shutdown")
+
+    def send(
+        self, name: str, request: Any, timeout_s: float | None = None, *, wait_for_ready: bool = False
+    ) -> Any:
         """Make one call of the protocol that answers with one message; the methods above are easier."""
         method = getattr(self._stub, name)
         try:
-            return method(request, timeout=timeout_s or self._call_s, metadata=self._metadata)
+            return method(
+                request, timeout=timeout_s or self._call_s, metadata=self._metadata,
+                wait_for_ready=wait_for_ready,
+            )  # fmt: skip
         except grpc.RpcError as error:
             _translate(name, error)
         except ValueError as error:
@@ -309,15 +336,25 @@ class VMAgentClient:
 
     def _reconnect(self) -> None:
         """Wait for a connection, which a daemon that is gone refuses and a stopped one never gives."""
+        ends = (_READY, grpc.ChannelConnectivity.TRANSIENT_FAILURE)
+        state = self._await_state(lambda state: state in ends, self._call_s * _ALIVE_SHARE, connect=True)
+        if state is not _READY:
+            how = "not taken" if state is None else "refused"
+            raise DisconnectedError("daemon", f"the connection is gone, and a new one is {how}")
+
+    def _await_state(
+        self, wanted: Callable[[grpc.ChannelConnectivity], bool], limit_s: float, connect: bool = False
+    ) -> grpc.ChannelConnectivity | None:
+        """The first wanted state of the connection, None when it did not come in time."""
         states: queue.Queue[grpc.ChannelConnectivity] = queue.Queue()
-        end = time.monotonic() + self._call_s * _ALIVE_SHARE
-        self._channel.subscribe(states.put, try_to_connect=True)
+        end = time.monotonic() + limit_s
+        self._channel.subscribe(states.put, try_to_connect=connect)
         try:
-            while (state := states.get(timeout=max(end - time.monotonic(), 0.001))) is not _READY:
-                if state is grpc.ChannelConnectivity.TRANSIENT_FAILURE:
-                    raise DisconnectedError("daemon", "the connection is gone, and a new one is refused")
+            while not wanted(state := states.get(timeout=max(end - time.monotonic(), 0.001))):
+                pass
+            return state
         except queue.Empty:
-            raise DisconnectedError("daemon", "the connection is gone, and a new one is not taken") from None
+            return None
         finally:
             self._channel.unsubscribe(states.put)
 
@@ -329,6 +366,14 @@ class VMAgentClient:
             _translate(name, error)
         finally:
             replies.cancel()
+
+
+def _open(endpoint: Endpoint, options: list[tuple[str, Any]]) -> grpc.Channel:
+    if endpoint.ca is None:
+        options = [*options, ("grpc.default_authority", "localhost")]  # a socket's path is none
+        return grpc.insecure_channel(endpoint.address, options=options)
+    credentials = grpc.ssl_channel_credentials(root_certificates=endpoint.ca)
+    return grpc.secure_channel(endpoint.address, credentials, options=options)
 
 
 class _CountedChannel:
@@ -354,6 +399,8 @@ def _translate(name: str, error: grpc.RpcError) -> NoReturn:
         translated = InfrastructureError(str(part), details.removeprefix(f"{part}: "))
     elif code is grpc.StatusCode.UNAVAILABLE or code is grpc.StatusCode.CANCELLED:
         translated = DisconnectedError("daemon", f"{name}: the connection is gone ({details})")
+    elif code is grpc.StatusCode.ABORTED:
+        translated = DisconnectedError("machine", f"{name}: {details}")
     elif code is grpc.StatusCode.DEADLINE_EXCEEDED:
         translated = DeadlineError("daemon", f"{name} was not answered within its deadline")
     elif code in (grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.FAILED_PRECONDITION):
