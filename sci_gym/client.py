@@ -38,7 +38,9 @@ _ASKING = frozenset(
     {"PutFile", "GetFile", "SetClipboard", "Launch", "Close", "ActivateWindow", "CloseWindow"}
 )
 _ALIVE_SHARE = 0.5
-_READY = grpc.ChannelConnectivity.READY
+_READY, _FAILED = grpc.ChannelConnectivity.READY, grpc.ChannelConnectivity.TRANSIENT_FAILURE
+_LONGEST_PAUSE_S = 1.0
+_DISTRUST = "handshake"  # how gRPC says that it does not trust a certificate
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +90,10 @@ class VMAgentClient:
             ("grpc.http2.max_pings_without_data", 0),
             ("grpc.enable_retries", 0),  # a retry must be ours, with the same step id
             ("grpc.initial_reconnect_backoff_ms", 100),
-            ("grpc.max_reconnect_backoff_ms", 1000),
+            ("grpc.max_reconnect_backoff_ms", round(_LONGEST_PAUSE_S * 1000)),
         ]
         self._channel = _open(endpoint, options)
+        self._closed = False
         self._stub = rpc.VmAgentStub(_CountedChannel(self._channel))
         self.last_step_id = last_step_id
         self._frames = FrameStore(endpoint.frame_memory)
@@ -99,6 +102,7 @@ class VMAgentClient:
 
     def close(self) -> None:
         """Close the connection; more than once is fine."""
+        self._closed = True
         self._channel.close()
 
     @property
@@ -124,18 +128,27 @@ class VMAgentClient:
             )  # fmt: skip
         return reply
 
-    def claim(self, wait_s: float | None = None) -> pb.HelloReply:
+    def claim(self, wait_s: float = 0.0) -> pb.HelloReply:
         """Take the desktop for a session, which is told and which an `Endpoint` then carries.
 
         Args:
-            wait_s: how long to wait for a daemon that cannot be reached yet; not at all by default.
+            wait_s: how long to try again while nobody listens; a wrong certificate is told at once.
 
         Raises:
             DisconnectedError: of part "machine" where another session has it.
         """
-        request = pb.HelloRequest(claim=True)
-        reply: pb.HelloReply = self.send("Hello", request, wait_s, wait_for_ready=wait_s is not None)
-        return reply
+        end = time.monotonic() + wait_s
+        while True:
+            try:
+                reply: pb.HelloReply = self.send("Hello", pb.HelloRequest(claim=True))
+                return reply
+            except DisconnectedError as error:
+                left_s = end - time.monotonic()
+                final = error.part != "daemon" or _DISTRUST in str(error).lower()
+                if final or self._closed or left_s <= 0:
+                    raise
+            # Until it tries to connect again, which it does ever more rarely.
+            self._await_state(lambda state: state is not _FAILED, min(left_s, _LONGEST_PAUSE_S), connect=True)
 
     def step(
         self, action: pb.Input, settle: pb.SettlePolicy, observe: pb.ObserveRequest, probe: pb.ProbeRequest
@@ -308,16 +321,11 @@ class VMAgentClient:
         if self._await_state(lambda state: state is not _READY, self._call_s) is None:
             raise DeadlineError("daemon", f"did not end within {self._call_s} s of Shutdown")
 
-    def send(
-        self, name: str, request: Any, timeout_s: float | None = None, *, wait_for_ready: bool = False
-    ) -> Any:
+    def send(self, name: str, request: Any, timeout_s: float | None = None) -> Any:
         """Make one call of the protocol that answers with one message; the methods above are easier."""
         method = getattr(self._stub, name)
         try:
-            return method(
-                request, timeout=timeout_s or self._call_s, metadata=self._metadata,
-                wait_for_ready=wait_for_ready,
-            )  # fmt: skip
+            return method(request, timeout=timeout_s or self._call_s, metadata=self._metadata)
         except grpc.RpcError as error:
             _translate(name, error)
         except ValueError as error:
@@ -336,8 +344,9 @@ class VMAgentClient:
 
     def _reconnect(self) -> None:
         """Wait for a connection, which a daemon that is gone refuses and a stopped one never gives."""
-        ends = (_READY, grpc.ChannelConnectivity.TRANSIENT_FAILURE)
-        state = self._await_state(lambda state: state in ends, self._call_s * _ALIVE_SHARE, connect=True)
+        state = self._await_state(
+            lambda state: state in (_READY, _FAILED), self._call_s * _ALIVE_SHARE, connect=True
+        )
         if state is not _READY:
             how = "not taken" if state is None else "refused"
             raise DisconnectedError("daemon", f"the connection is gone, and a new one is {how}")

@@ -17,7 +17,6 @@ from sci_gym.app import Requirement
 from sci_gym.client import VMAgentClient
 from sci_gym.errors import (
     ConfigurationError,
-    DeadlineError,
     DisconnectedError,
     InfrastructureError,
     LaunchError,
@@ -77,7 +76,11 @@ class RemoteMachine(Machine):
             try:
                 reply = self._claim(client)
             except DisconnectedError as error:
-                raise LaunchError("machine", f"no desktop at {self._address}: {error}") from error
+                raise LaunchError(
+                    "machine",
+                    f"no desktop at {self._address}: {error}; start its daemon there with --keep (see "
+                    "python3 -m sci_gym_vm_agent --help)",
+                ) from error
             finally:
                 self._claiming = None
             self._endpoint = Endpoint(self._address, self._token, session=reply.session, ca=self._ca)
@@ -122,21 +125,12 @@ class RemoteMachine(Machine):
 
     def _claim(self, client: VMAgentClient) -> pb.HelloReply:
         try:
-            return client.claim()
+            return client.claim(self.spec.start_s)
         except DisconnectedError as error:
-            refusal = error
-        if refusal.part == "machine":  # it answers, and belongs to another session
-            client.shutdown()
-        elif "handshake" in str(refusal).lower():  # no waiting makes its certificate right
-            raise refusal
-        try:
-            return client.claim(wait_s=self.spec.start_s)
-        except DeadlineError as error:
-            raise LaunchError(
-                "machine",
-                f"no fresh desktop at {self._address} within {self.spec.start_s} s; start its daemon there "
-                f"with --keep (python3 -m sci_gym_vm_agent --help). At first it said: {refusal}",
-            ) from error
+            if error.part != "machine":
+                raise
+        client.shutdown()  # of another session's desktop: the daemon starts a fresh one
+        return client.claim(self.spec.start_s)
 
     def _check(self, endpoint: Endpoint, screen: pb.ScreenSize) -> None:
         if (screen.width_px, screen.height_px) != (self.spec.width, self.spec.height):
