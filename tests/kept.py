@@ -8,7 +8,7 @@ import selectors
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -65,14 +65,16 @@ class Kept:
 
 
 @contextmanager
-def keep(folder: Path, more: Sequence[str] = ()) -> Iterator[Kept]:
+def keep(folder: Path, *, token_by_file: bool = False) -> Iterator[Kept]:
     """Run one, as an ordinary user, on the loopback with TLS; its files are in `folder`."""
     folder.chmod(0o755)
     key, certificate = make_certificate(folder, "daemon")
     address, token = f"localhost:{free_port()}", secrets.token_urlsafe(32)
     (folder / "token").write_text(token)
-    line = command("--keep", "--listen", address, "--size", SIZE, *more)
+    line = command("--keep", "--listen", address, "--size", SIZE)
     line += ["--tls-key", str(key), "--tls-cert", str(certificate)]
+    if token_by_file:
+        line += ["--token-file", str(folder / "token")]
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(
             [*_become_ordinary([*_python_paths(), folder]), *line],
@@ -81,14 +83,16 @@ def keep(folder: Path, more: Sequence[str] = ()) -> Iterator[Kept]:
     assert process.stdin is not None
     assert process.stdout is not None
     try:
-        process.stdin.write(f"{token}\n".encode())
-        process.stdin.flush()
+        if not token_by_file:
+            process.stdin.write(f"{token}\n".encode())
+            process.stdin.flush()
         with selectors.DefaultSelector() as selector:
             selector.register(process.stdout, selectors.EVENT_READ)
             assert selector.select(READY_S), (folder / "log").read_text()
         assert process.stdout.readline() == b"ready\n", (folder / "log").read_text()
         yield Kept(address, token, folder / "token", certificate, process)
     finally:
-        process.stdin.close()  # whoever started it is gone
+        process.stdin.close()
         process.stdout.close()
+        process.terminate()
         process.wait(20)

@@ -193,7 +193,7 @@ def test_it_cannot_fork(kept: Kept) -> None:
 
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL, None])
 def test_nothing_is_left_when_the_keeper_ends(tmp_path: Path, end: signal.Signals | None) -> None:
-    with keep(tmp_path) as kept:
+    with keep(tmp_path, token_by_file=end is not None) as kept:
         machine = RemoteMachine(replace(SPEC, start_s=2), **kept.options)
         with closing(VMAgentClient(machine.start())) as client:
             client.launch("sleeper", ["sleep", "1000"])
@@ -204,6 +204,7 @@ def test_nothing_is_left_when_the_keeper_ends(tmp_path: Path, end: signal.Signal
             kept.process.stdin.close()
         else:
             kept.process.send_signal(end)
+            assert (tmp_path / "token").exists(), "the next keeper needs it again"
         assert not wait_until_gone(processes - {kept.process.pid})
         with pytest.raises(LaunchError, match="--keep"):
             machine.restore()

@@ -5,6 +5,9 @@ is read from --token-file. When standard input ends, whoever started the daemon 
 
 On a machine of your own, for `gym.make(..., machine="remote")` elsewhere, as an ordinary user:
 
+    umask 077
+    openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 365 -subj /CN=HOST
+        -addext subjectAltName=DNS:HOST -keyout ~/sci-gym.key -out ~/sci-gym.crt
     python3 -c "import secrets; print(secrets.token_urlsafe(32))" > ~/sci-gym.token
     python3 -m sci_gym_vm_agent --keep --listen 0.0.0.0:50051 --token-file ~/sci-gym.token
         --tls-key ~/sci-gym.key --tls-cert ~/sci-gym.crt
@@ -30,6 +33,7 @@ from sci_gym_vm_agent.keyring import leave_session_keyring
 from sci_gym_vm_agent.parts import Parts
 
 _MIN_TOKEN_CHARS = 32
+_GOODBYE_S = 0.2  # of calls that are under way
 
 
 def parse_arguments(arguments: list[str]) -> argparse.Namespace:
@@ -103,7 +107,7 @@ async def serve(options: argparse.Namespace, door: Door, token: str, stopped: as
     print("ready", flush=True)
     await stopped.wait()
     guard.cancel()
-    await server.stop(0)
+    await server.stop(_GOODBYE_S)
     await desktop.stop()
 
 
