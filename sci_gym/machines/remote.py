@@ -1,7 +1,7 @@
 """A desktop that somebody else starts: an address, a token, and a certificate to know it by.
 
 `python3 -m sci_gym_vm_agent --help` tells how to start one there. It has one client at a time: who comes
-later takes it, and the earlier is told at its next call. What a killed client leaves there ends in the same way.
+later takes it, and the earlier is told at its next call. What a killed client leaves there ends so as well.
 """
 
 from __future__ import annotations
