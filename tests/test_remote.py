@@ -31,6 +31,7 @@ from sci_gym.machines import MachineSpec
 from sci_gym.machines.remote import RemoteMachine
 from sci_gym.oracle import play
 from sci_gym.specs import Action
+from sci_gym_vm_agent.door import Door
 from tests.kept import Kept, command, free_port, keep, make_certificate
 from tests.processes import family, wait_until_gone
 from tests.raw import call, channel, metadata
@@ -231,6 +232,15 @@ def test_an_open_door_is_refused(options: list[str], told: str) -> None:
     assert result.returncode != 0
     assert told in result.stderr
     assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize("address", ["unix:/a", "127.0.0.1:1", "127.8.0.1:1", "[::1]:1", "localhost:1"])
+def test_the_loopback_needs_no_tls(address: str) -> None:
+    assert Door(address).key is None
+
+
+def test_a_network_that_is_the_hosts_alone_needs_no_tls() -> None:
+    assert Door("10.0.2.15:1", plain=True).key is None
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="is an ordinary user")

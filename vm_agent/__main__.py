@@ -28,9 +28,9 @@ from pathlib import Path
 from sci_gym_vm_agent import __version__
 from sci_gym_vm_agent.door import Door
 from sci_gym_vm_agent.errors import PartUnavailable
-from sci_gym_vm_agent.keep import keep
 from sci_gym_vm_agent.keyring import leave_session_keyring
 from sci_gym_vm_agent.parts import Parts
+from sci_gym_vm_agent.series import serve_series
 
 _MIN_TOKEN_CHARS = 32
 _GOODBYE_S = 0.2  # of calls that are under way
@@ -46,6 +46,10 @@ def parse_arguments(arguments: list[str]) -> argparse.Namespace:
     )
     parser.add_argument("--tls-key", type=Path, help="private key, PEM; out of /usr and /etc")
     parser.add_argument("--tls-cert", type=Path, help="its certificate chain, PEM")
+    parser.add_argument(
+        "--no-tls", action="store_true",
+        help="listen off the loopback without TLS, where the host is the whole network, as in its guest",
+    )  # fmt: skip
     parser.add_argument(
         "--keep", action="store_true",
         help="run desktops one after the other, each in a sandbox: a fresh one whenever the last has ended",
@@ -79,7 +83,7 @@ async def run(options: argparse.Namespace, door: Door, token: str) -> None:
         loop.add_signal_handler(number, stopped.set)
     if options.token_file is None:
         await _stop_with_stdin(stopped)
-    await (keep if options.keep else serve)(options, door, token, stopped)
+    await (serve_series if options.keep else serve)(options, door, token, stopped)
 
 
 async def serve(options: argparse.Namespace, door: Door, token: str, stopped: asyncio.Event) -> None:
@@ -143,7 +147,7 @@ def main() -> None:
     options = parse_arguments(sys.argv[1:])
     leave_session_keyring()
     try:
-        door = Door(options.listen, options.tls_key, options.tls_cert)
+        door = Door(options.listen, options.tls_key, options.tls_cert, options.no_tls)
         asyncio.run(run(options, door, read_token(options)))
     except (PartUnavailable, OSError, ValueError) as error:
         raise SystemExit(f"sci_gym_vm_agent: {error}") from error

@@ -13,7 +13,13 @@ READABLE = ("/usr", "/etc", "/var/cache/fontconfig", "/var/lib/texmf", "/var/lib
 
 @dataclass(frozen=True)
 class Door:
-    """An address, and for TLS a private key and its certificate chain, both files in PEM.
+    """Where to listen.
+
+    Attributes:
+        address: unix:PATH or HOST:PORT.
+        key: for TLS, the private key's file in PEM.
+        certificate: its certificate chain's.
+        plain: do without TLS off the loopback too.
 
     Raises:
         ValueError: it would be open to the network, or to the programs of the desktop.
@@ -22,12 +28,13 @@ class Door:
     address: str
     key: Optional[Path] = None
     certificate: Optional[Path] = None
+    plain: bool = False
 
     def __post_init__(self) -> None:
         """Check it."""
         if (self.key is None) != (self.certificate is None):
             raise ValueError("--tls-key and --tls-cert go together")
-        if self.key is None and not self._is_local():
+        if self.key is None and not (self.plain or self._is_local()):
             raise ValueError(
                 f"--listen {self.address}: is no unix:PATH and no address of the loopback, so it needs "
                 "--tls-key and --tls-cert"

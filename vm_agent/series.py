@@ -1,4 +1,4 @@
-"""Keeping a desktop: each in a bubblewrap sandbox of its own, a fresh one as soon as the last has ended.
+"""A series of desktops, each in a bubblewrap sandbox of its own: a fresh one as soon as the last has ended.
 
 For a machine that has other uses or other processes. The daemon shares the machine's network, since it
 listens there; its processes, files, sockets and memory are its own, and end with it.
@@ -18,7 +18,7 @@ _ROOT = "/run/guest"
 _PASSWD = b"root:x:0:0:root:/root:/usr/sbin/nologin\nuser:x:1000:1000:user:/home/user:/bin/bash\n"
 
 
-async def keep(options: argparse.Namespace, door: Door, token: str, stopped: asyncio.Event) -> None:
+async def serve_series(options: argparse.Namespace, door: Door, token: str, stopped: asyncio.Event) -> None:
     """Run one desktop after the other until `stopped`.
 
     Raises:
@@ -80,6 +80,8 @@ def _command(options: argparse.Namespace, door: Door, passwd: int) -> "list[str]
     line += ["--chdir", "/", "--", sys.executable, "-m", "sci_gym_vm_agent", "--root", _ROOT]
     line += ["--listen", door.address, "--size", options.size, "--network", options.network]
     line += ["--max-memory", str(options.max_memory), "--max-processes", str(options.max_processes)]
+    if door.plain:
+        line.append("--no-tls")
     if door.key is not None and door.certificate is not None:
         line += ["--tls-key", str(door.key.resolve()), "--tls-cert", str(door.certificate.resolve())]
     return line
