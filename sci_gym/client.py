@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import queue
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -39,7 +38,9 @@ _ASKING = frozenset(
     {"PutFile", "GetFile", "SetClipboard", "Launch", "Close", "ActivateWindow", "CloseWindow"}
 )
 _ALIVE_SHARE = 0.5
-_READY = grpc.ChannelConnectivity.READY
+_READY, _FAILED = grpc.ChannelConnectivity.READY, grpc.ChannelConnectivity.TRANSIENT_FAILURE
+_LONGEST_PAUSE_S = 1.0
+_DISTRUST = "handshake"  # how gRPC says that it does not trust a certificate
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,19 +65,22 @@ class ExecResult:
 class VMAgentClient:
     """One connection to one daemon. Not thread-safe."""
 
-    def __init__(self, endpoint: Endpoint, call_s: float = 30.0) -> None:
+    def __init__(self, endpoint: Endpoint, call_s: float = 30.0, *, last_step_id: int = 0) -> None:
         """Connect lazily; the first call is `hello`.
 
         Args:
             endpoint: where the daemon listens, and its token.
             call_s: deadline of calls that name none, and what others may take beyond what they wait for. A
                 daemon that gives no sign of life for so long, however long the call, counts as gone.
+            last_step_id: what the daemon has answered, where it goes on from another machine's state.
         """
         self._call_s = call_s
-        self._metadata = (
+        self._metadata = [
             ("authorization", f"Bearer {endpoint.token}"),
             ("sci-gym-protocol", str(PROTOCOL_VERSION)),
-        )
+        ]
+        if endpoint.session:
+            self._metadata.append(("sci-gym-session", endpoint.session))
         options = [
             ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
             ("grpc.max_send_message_length", MAX_MESSAGE_BYTES),
@@ -85,17 +89,20 @@ class VMAgentClient:
             ("grpc.http2.ping_timeout_ms", round(call_s * 1000 * _ALIVE_SHARE)),
             ("grpc.http2.max_pings_without_data", 0),
             ("grpc.enable_retries", 0),  # a retry must be ours, with the same step id
-            ("grpc.default_authority", "localhost"),
+            ("grpc.initial_reconnect_backoff_ms", 100),
+            ("grpc.max_reconnect_backoff_ms", round(_LONGEST_PAUSE_S * 1000)),
         ]
-        self._channel = grpc.insecure_channel(endpoint.address, options=options)
+        self._channel = _open(endpoint, options)
+        self._closed = False
         self._stub = rpc.VmAgentStub(_CountedChannel(self._channel))
-        self._step_ids = itertools.count(1)
+        self.last_step_id = last_step_id
         self._frames = FrameStore(endpoint.frame_memory)
         self._trees = TreeStore()
         self._names: dict[int, str] = {}
 
     def close(self) -> None:
         """Close the connection; more than once is fine."""
+        self._closed = True
         self._channel.close()
 
     @property
@@ -121,6 +128,28 @@ class VMAgentClient:
             )  # fmt: skip
         return reply
 
+    def claim(self, wait_s: float = 0.0) -> pb.HelloReply:
+        """Take the desktop for a session, which is told and which an `Endpoint` then carries.
+
+        Args:
+            wait_s: how long to try again while nobody listens; a wrong certificate is told at once.
+
+        Raises:
+            DisconnectedError: of part "machine" where another session has it.
+        """
+        end = time.monotonic() + wait_s
+        while True:
+            try:
+                reply: pb.HelloReply = self.send("Hello", pb.HelloRequest(claim=True))
+                return reply
+            except DisconnectedError as error:
+                left_s = end - time.monotonic()
+                final = error.part != "daemon" or _DISTRUST in str(error).lower()
+                if final or self._closed or left_s <= 0:
+                    raise
+            # Until it tries to connect again, which it does ever more rarely.
+            self._await_state(lambda state: state is not _FAILED, min(left_s, _LONGEST_PAUSE_S), connect=True)
+
     def step(
         self, action: pb.Input, settle: pb.SettlePolicy, observe: pb.ObserveRequest, probe: pb.ProbeRequest
     ) -> pb.StepReply:
@@ -128,8 +157,9 @@ class VMAgentClient:
 
         A reply that was lost is asked for again with the same step id, which never acts again.
         """
+        self.last_step_id += 1
         request = pb.StepRequest(
-            step_id=next(self._step_ids), input=action, settle=settle,
+            step_id=self.last_step_id, input=action, settle=settle,
             observe=self._of_what_is_known(observe), probe=probe,
         )  # fmt: skip
         end = time.monotonic() + self._call_s + settle.deadline_ms / 1000
@@ -282,8 +312,14 @@ class VMAgentClient:
         }
 
     def shutdown(self) -> None:
-        """End every program and the daemon."""
+        """End every program and the daemon, and wait until it has hung up.
+
+        Raises:
+            DeadlineError: it did not.
+        """
         self.send("Shutdown", pb.ShutdownRequest())
+        if self._await_state(lambda state: state is not _READY, self._call_s) is None:
+            raise DeadlineError("daemon", f"did not end within {self._call_s} s of Shutdown")
 
     def send(self, name: str, request: Any, timeout_s: float | None = None) -> Any:
         """Make one call of the protocol that answers with one message; the methods above are easier."""
@@ -308,15 +344,26 @@ class VMAgentClient:
 
     def _reconnect(self) -> None:
         """Wait for a connection, which a daemon that is gone refuses and a stopped one never gives."""
+        state = self._await_state(
+            lambda state: state in (_READY, _FAILED), self._call_s * _ALIVE_SHARE, connect=True
+        )
+        if state is not _READY:
+            how = "not taken" if state is None else "refused"
+            raise DisconnectedError("daemon", f"the connection is gone, and a new one is {how}")
+
+    def _await_state(
+        self, wanted: Callable[[grpc.ChannelConnectivity], bool], limit_s: float, connect: bool = False
+    ) -> grpc.ChannelConnectivity | None:
+        """The first wanted state of the connection, None when it did not come in time."""
         states: queue.Queue[grpc.ChannelConnectivity] = queue.Queue()
-        end = time.monotonic() + self._call_s * _ALIVE_SHARE
-        self._channel.subscribe(states.put, try_to_connect=True)
+        end = time.monotonic() + limit_s
+        self._channel.subscribe(states.put, try_to_connect=connect)
         try:
-            while (state := states.get(timeout=max(end - time.monotonic(), 0.001))) is not _READY:
-                if state is grpc.ChannelConnectivity.TRANSIENT_FAILURE:
-                    raise DisconnectedError("daemon", "the connection is gone, and a new one is refused")
+            while not wanted(state := states.get(timeout=max(end - time.monotonic(), 0.001))):
+                pass
+            return state
         except queue.Empty:
-            raise DisconnectedError("daemon", "the connection is gone, and a new one is not taken") from None
+            return None
         finally:
             self._channel.unsubscribe(states.put)
 
@@ -328,6 +375,14 @@ class VMAgentClient:
             _translate(name, error)
         finally:
             replies.cancel()
+
+
+def _open(endpoint: Endpoint, options: list[tuple[str, Any]]) -> grpc.Channel:
+    if endpoint.ca is None:
+        options = [*options, ("grpc.default_authority", "localhost")]  # a socket's path is none
+        return grpc.insecure_channel(endpoint.address, options=options)
+    credentials = grpc.ssl_channel_credentials(root_certificates=endpoint.ca)
+    return grpc.secure_channel(endpoint.address, credentials, options=options)
 
 
 class _CountedChannel:
@@ -353,6 +408,8 @@ def _translate(name: str, error: grpc.RpcError) -> NoReturn:
         translated = InfrastructureError(str(part), details.removeprefix(f"{part}: "))
     elif code is grpc.StatusCode.UNAVAILABLE or code is grpc.StatusCode.CANCELLED:
         translated = DisconnectedError("daemon", f"{name}: the connection is gone ({details})")
+    elif code is grpc.StatusCode.ABORTED:
+        translated = DisconnectedError("machine", f"{name}: {details}")
     elif code is grpc.StatusCode.DEADLINE_EXCEEDED:
         translated = DeadlineError("daemon", f"{name} was not answered within its deadline")
     elif code in (grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.FAILED_PRECONDITION):

@@ -6,6 +6,7 @@ import abc
 import mmap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from sci_gym.app import Requirement
 from sci_gym.errors import ConfigurationError, InfrastructureError
@@ -41,15 +42,38 @@ class Endpoint:
         token: the secret of every call.
         frame_memory: what this process and the daemon both map, `frames.memory_bytes` large; None where they
             run on different machines.
+        session: what the daemon answers to, once its desktop is claimed; "" where nobody claims it.
+        ca: certificates in PEM, one of which must have signed the daemon's; None: no TLS.
     """
 
     address: str
     token: str
     frame_memory: mmap.mmap | None = None
+    session: str = ""
+    ca: bytes | None = None
 
     def __repr__(self) -> str:
         """Leave the token out, so that no log holds it."""
         return f"Endpoint({self.address!r})"
+
+
+class Snapshot(abc.ABC):
+    """RAM, disk and clock of a machine at one moment, from which any number of machines can go on.
+
+    It outlives its machine. After any exit path, `kill -9` of this process included, nothing of it is left.
+    """
+
+    @abc.abstractmethod
+    def fork(self) -> Machine:
+        """Plan a machine that goes on from this moment when it is started.
+
+        Its `start` and `restore` both give the state of this moment, behind an endpoint of its own. Forks of
+        one snapshot may be started at once, each by a thread of its own.
+        """
+
+    @abc.abstractmethod
+    def drop(self) -> None:
+        """Free what it holds; started forks run on, no more can be started. More than once is fine."""
 
 
 class Machine(abc.ABC):
@@ -57,7 +81,14 @@ class Machine(abc.ABC):
 
     One thread at a time, but for `stop` and `held_bytes`, which any thread may call at any time.
     After any exit path, `kill -9` of this process included, nothing of a machine is left running.
+
+    Attributes:
+        title: what messages call this kind of machine.
+        single: the options name one desktop, of which no second can be had.
     """
+
+    title: ClassVar[str] = "this machine"
+    single: ClassVar[bool] = False
 
     def __init__(self, spec: MachineSpec) -> None:
         """Plan a machine; nothing runs before `start`."""
@@ -85,6 +116,15 @@ class Machine(abc.ABC):
         Returns:
             Whether all of it has ended; False when the kernel does not let a process go.
         """
+
+    def snapshot(self) -> Snapshot:
+        """Keep this moment of a running machine, which runs on; no call to its daemon may be under way.
+
+        Raises:
+            ConfigurationError: this kind of machine cannot.
+            InfrastructureError: it failed.
+        """
+        raise ConfigurationError(f"machine: {self.title} cannot fork; use machine='libvirt'")
 
     def held_bytes(self) -> int:
         """What it holds of this host's memory; at worst what it may hold, where that cannot be told."""
