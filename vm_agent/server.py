@@ -220,10 +220,10 @@ async def _pull(data: Any) -> Any:
     return next(data, None)
 
 
-def make_server(address: str, token: str, service: Service) -> grpc.aio.Server:
-    """Build a server that listens on `address`: unix:PATH, or HOST:PORT of the loopback."""
+def make_server(address: str, gate: Gate, service: Service) -> grpc.aio.Server:
+    """Build a server that listens on `address`, unix:PATH or HOST:PORT, behind a gate."""
     server = grpc.aio.server(
-        interceptors=[Gate(token)],
+        interceptors=[gate],
         options=[
             ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
             ("grpc.max_send_message_length", MAX_MESSAGE_BYTES),
