@@ -5,7 +5,7 @@ only the host's process holds. Each order is a line of JSON:
 
     {"token": str, "time_ns": int, "seed": hex, "arguments": [str]}
 
-The first starts the daemon as an ordinary user with `arguments` and `token`. Each later one is the first word
+It says "awake" when it listens, and reads nothing that came before. The first order starts the daemon as an ordinary user with `arguments` and `token`. Each later one is the first word
 to a clone of this machine: it gives the daemon a token of its own in place of the one that all clones share,
 sets the clock, which stood still in between, and stirs the kernel's randomness, which would be the same in
 each. The answer is "ready", or "failed: " and why. When the daemon ends, the machine is switched off.
@@ -39,12 +39,13 @@ class Keeper:
     def __init__(self, port: str) -> None:
         """Open the serial port, and pass every byte as it is."""
         self._port = os.open(port, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
-        tty.setraw(self._port, termios.TCSANOW)
+        tty.setraw(self._port, termios.TCSAFLUSH)
         self._daemon: Optional[subprocess.Popen[bytes]] = None
         self._text = b""
 
     def run(self) -> None:
         """Follow orders until the daemon ends."""
+        self._answer("awake")
         while self._daemon is None or self._daemon.poll() is None:
             watched = [self._port] if self._daemon is None else [self._port, self._daemon.stdout]
             readable, _, _ = select.select(watched, [], [])

@@ -104,14 +104,16 @@ class Qemu:
         self._remains = remains
         self._monitor_line, monitor = _pair()
         self.keeper, keeper = _pair()
-        descriptors = [monitor.fileno(), keeper.fileno(), *([] if incoming is None else [incoming])]
-        command = _command(hardware, media, remains.folder, *descriptors[:2])
+        descriptors = [monitor.fileno(), keeper.fileno()]
+        command = _command(hardware, media, remains.folder, *descriptors)
         command += ["-S"] if paused else []
-        command += [] if incoming is None else ["-incoming", f"fd:{incoming}"]
+        command += [] if incoming is None else ["-incoming", "defer"]
         with monitor, keeper, (remains.folder / "qemu.log").open("wb") as log:
             remains.process = spawn(command, log, descriptors)
         try:
             self.monitor = Monitor(self._monitor_line, _GREET_S)
+            if incoming is not None:
+                self._load(incoming, without_memory=not media.shared)
         except InfrastructureError as error:
             raise LaunchError("virtual machine", f"QEMU did not start; {self.log()}") from error
 
@@ -123,28 +125,32 @@ class Qemu:
             raise LaunchError("virtual machine", f"QEMU forwards no port; it tells {told!r}")
         return int(found[1])
 
-    def introduce(self, deadline_s: float, arguments: Sequence[str] = ()) -> str:
-        """Start the guest's daemon with `arguments`, or greet the one of a clone; give its new token.
+    def introduce(self, deadline_s: float, arguments: Sequence[str] | None = None) -> str:
+        """Start a booting guest's daemon with `arguments`, or greet the one of a clone; give its new token.
 
         The token goes through the keeper's line alone. With it go the time and fresh randomness.
 
         Raises:
             LaunchError: the guest did not answer within `deadline_s`, or its daemon did not start.
         """
+        end = time.monotonic() + deadline_s
         token = secrets.token_urlsafe(32)
+        if arguments is not None:
+            self._expect("awake", end)
         order = {"token": token, "time_ns": time.time_ns(), "seed": secrets.token_hex(64)}
+        self.keeper.write({**order, "arguments": list(arguments or ())})
+        self._expect("ready", end)
+        return token
+
+    def _expect(self, word: str, end_s: float) -> None:
         try:
-            self.keeper.write({**order, "arguments": list(arguments)})
-            answer = self.keeper.read(time.monotonic() + deadline_s).decode(errors="replace").strip()
+            said = self.keeper.read(end_s).decode(errors="replace").strip()
         except DeadlineError as error:
-            raise LaunchError(
-                "virtual machine", f"the guest did not answer within {deadline_s:.0f} s; {self.log()}"
-            ) from error
+            raise LaunchError("virtual machine", f"the guest was not {word} in time; {self.log()}") from error
         except DisconnectedError as error:
             raise LaunchError("virtual machine", f"ended while it started; {self.log()}") from error
-        if answer != "ready":
-            raise LaunchError("virtual machine", f"its daemon: {answer}; {self.log()}")
-        return token
+        if said != word:
+            raise LaunchError("virtual machine", f"its daemon: {said}; {self.log()}")
 
     def save(self, descriptor: int, deadline_s: float, *, without_memory: bool) -> None:
         """Stop the guest, and write its state to a descriptor.
@@ -154,13 +160,21 @@ class Qemu:
             deadline_s: for all of it.
             without_memory: leave out the memory that is shared with its file.
         """
-        capability = {"capability": "x-ignore-shared", "state": without_memory}
-        self.monitor.do("migrate-set-capabilities", capabilities=[capability, _EVENTS])
+        self._prepare(without_memory)
         self.monitor.do("migrate-set-parameters", **{"max-bandwidth": 2**40})
         self.monitor.do("stop")
         self.monitor.do("getfd", descriptor, fdname="state")
         self.monitor.do("migrate", uri="fd:state")
         self.monitor.wait_until_saved(deadline_s)
+
+    def _load(self, descriptor: int, *, without_memory: bool) -> None:
+        self._prepare(without_memory)
+        self.monitor.do("getfd", descriptor, fdname="state")
+        self.monitor.do("migrate-incoming", uri="fd:state")
+
+    def _prepare(self, without_memory: bool) -> None:
+        capability = {"capability": "x-ignore-shared", "state": without_memory}
+        self.monitor.do("migrate-set-capabilities", capabilities=[capability, _EVENTS])
 
     def log(self) -> str:
         """The end of what QEMU and the guest's console said."""
@@ -206,7 +220,7 @@ def _command(hardware: Hardware, media: Media, folder: Path, monitor: int, keepe
     line += ["-chardev", f"file,id=console,path={_escaped(folder / 'console.log')}", "-serial", "chardev:console"]
     line += ["-chardev", f"socket,id=keeper,fd={keeper}", "-serial", "chardev:keeper"]
     line += ["-chardev", f"socket,id=monitor,fd={monitor}", "-mon", "chardev=monitor,mode=control"]
-    return [*line, "-global", f"migration.x-ignore-shared={'on' if not media.shared else 'off'}"]
+    return line
 
 
 def _escaped(path: Path) -> str:
