@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import queue
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -64,13 +63,14 @@ class ExecResult:
 class VMAgentClient:
     """One connection to one daemon. Not thread-safe."""
 
-    def __init__(self, endpoint: Endpoint, call_s: float = 30.0) -> None:
+    def __init__(self, endpoint: Endpoint, call_s: float = 30.0, *, last_step_id: int = 0) -> None:
         """Connect lazily; the first call is `hello`.
 
         Args:
             endpoint: where the daemon listens, and its token.
             call_s: deadline of calls that name none, and what others may take beyond what they wait for. A
                 daemon that gives no sign of life for so long, however long the call, counts as gone.
+            last_step_id: what the daemon has answered, where it goes on from another machine's state.
         """
         self._call_s = call_s
         self._metadata = (
@@ -89,7 +89,7 @@ class VMAgentClient:
         ]
         self._channel = grpc.insecure_channel(endpoint.address, options=options)
         self._stub = rpc.VmAgentStub(_CountedChannel(self._channel))
-        self._step_ids = itertools.count(1)
+        self.last_step_id = last_step_id
         self._frames = FrameStore(endpoint.frame_memory)
         self._trees = TreeStore()
         self._names: dict[int, str] = {}
@@ -128,8 +128,9 @@ class VMAgentClient:
 
         A reply that was lost is asked for again with the same step id, which never acts again.
         """
+        self.last_step_id += 1
         request = pb.StepRequest(
-            step_id=next(self._step_ids), input=action, settle=settle,
+            step_id=self.last_step_id, input=action, settle=settle,
             observe=self._of_what_is_known(observe), probe=probe,
         )  # fmt: skip
         end = time.monotonic() + self._call_s + settle.deadline_ms / 1000

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
 from sci_gym.app import App
 from sci_gym.client import VMAgentClient
-from sci_gym.errors import DeadlineError, DisconnectedError, InfrastructureError, LaunchError
+from sci_gym.errors import (
+    ConfigurationError,
+    DeadlineError,
+    DisconnectedError,
+    InfrastructureError,
+    LaunchError,
+)
 from sci_gym.machines.base import Machine
 from sci_gym.spares import RESERVE_BYTES, SparePool
 from sci_gym.specs import Action, Observation, TaskSpec
-from sci_gym.stage import Stage, Timing
+from sci_gym.stage import Moment, Stage, Timing
 from sci_gym.stats import Stats
 
 _DAEMON_PHASES = ("act", "react", "settle", "capture", "tree")
@@ -39,6 +46,7 @@ class Coordinator:
             spares: how many desktops to keep ready; 0 brings the same machine back at each reset.
             reserve_bytes: see `SparePool`.
         """
+        self._make_machine, self._app = make_machine, app
         self._timing = timing or Timing()
         self._stats = Stats()
         # No reference to self: the pool's thread must not keep a forgotten environment alive.
@@ -49,6 +57,7 @@ class Coordinator:
             patience_s=self._timing.wait_s, reserve_bytes=reserve_bytes,
         )  # fmt: skip
         self._stage: Stage | None = None
+        self._forked = False  # the stage's machine restores to a snapshot, not to a fresh desktop
 
     def reset(self, task: TaskSpec) -> Observation:
         """A fresh desktop with the task's programs started and set up; tried `Timing.resets` times.
@@ -95,11 +104,53 @@ class Coordinator:
             self._stats.sample(phase, getattr(stage.phases, phase))
         return observation
 
+    def snapshot(self) -> Moment:
+        """Keep the desktop as it is now.
+
+        Raises:
+            ConfigurationError: this kind of machine cannot.
+            InfrastructureError: a part of the machine failed.
+        """
+        with self._stats.timed("snapshot"):
+            return self._played.snapshot()
+
+    def fork(self, moment: Moment, count: int) -> list[Coordinator]:
+        """As many coordinators whose desktops go on from `moment`, all of them or none.
+
+        Raises:
+            LaunchError: a desktop did not come up.
+        """
+        forks = [self._beside() for _ in range(count)]
+        try:
+            with ThreadPoolExecutor(count, thread_name_prefix="sci-gym-fork") as threads:
+                for started in [threads.submit(fork.revert, moment) for fork in forks]:
+                    started.result()
+        except BaseException:
+            for fork in forks:
+                fork.close()
+            raise
+        return forks
+
+    def revert(self, moment: Moment) -> None:
+        """Go on from `moment` on a desktop that takes the place of the one in use.
+
+        Raises:
+            LaunchError: it did not come up.
+        """
+        self._drop_stage()
+        self._stats.count("forks")
+        stage = Stage(moment.machine.fork(), self._app, self._timing, self._stats)
+        self._stage, self._forked = stage, True
+        try:
+            stage.resume(moment)
+        except InfrastructureError as error:
+            fault = self._explain(error)
+            self._drop_stage()
+            raise LaunchError("fork", f"failed with: {fault}") from error
+
     def close(self) -> None:
         """End the machine and the spares; more than once is fine."""
-        if self._stage is not None:
-            self._stage.close()
-            self._stage = None
+        self._drop_stage()
         self._pool.close()
 
     @property
@@ -152,22 +203,48 @@ class Coordinator:
                 self._pool.discard(spare)
                 continue
             self._stats.count("spares_used")
-            used, self._stage = self._stage, spare
+            used, self._stage, self._forked = self._stage, spare, False
             if used is not None:
                 self._pool.discard(used)
             return observation
         return None
 
     def _bring_up(self, task: TaskSpec) -> None:
+        if self._forked:
+            self._drop_stage()
         if self._stage is None:
             self._stage = self._make_stage()
         self._stage.files = task.files
         self._stage.bring_up()
 
+    def _beside(self) -> Coordinator:
+        """A coordinator of the same, whose resets leave the machine of this one alone."""
+        return Coordinator(_unused(self._make_machine), self._app, self._timing)
+
+    def _drop_stage(self) -> None:
+        stage, self._stage, self._forked = self._stage, None, False
+        if stage is not None:
+            stage.close()
+
     def _refill(self) -> None:
         # After the reset rather than in it: a start beside it would slow its first observation.
         if self._spares and self._stage is not None:
             self._pool.refill(self._stage.machine)
+
+
+def _unused(make_machine: Callable[[], Machine]) -> Callable[[], Machine]:
+    """A maker whose machine nobody uses yet."""
+
+    def make() -> Machine:
+        machine = make_machine()
+        if machine.running:
+            raise ConfigurationError(
+                "reset: the one machine that was given is in use by the environment that was forked; name "
+                "its kind (machine='libvirt'), so that each fork can have a fresh one"
+            )
+        return machine
+
+    return make
 
 
 def _make_stage(make_machine: Callable[[], Machine], app: App, timing: Timing, stats: Stats) -> Stage:

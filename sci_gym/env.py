@@ -14,7 +14,8 @@ from gymnasium import spaces
 from sci_gym import observation as seen
 from sci_gym.app import App
 from sci_gym.coordinator import Coordinator
-from sci_gym.errors import InfrastructureError, UnknownNameError
+from sci_gym.episode import EnvSnapshot, Episode
+from sci_gym.errors import ConfigurationError, InfrastructureError, UnknownNameError
 from sci_gym.evaluation import GraphRun, PredicateSet, right_stop
 from sci_gym.spaces import OBSERVATIONS, kinds_for, make_action_space, make_observation_space, to_action
 from sci_gym.specs import (
@@ -94,8 +95,7 @@ class SciEnv(gym.Env[dict[str, Any], Any]):
         self._draw_task = draw_task
         self._coordinator = coordinator
         self._predicates = PredicateSet.of(app)
-        self._task: TaskSpec | None = None
-        self._last: Observation | None = None
+        self._episode: Episode | None = None
         self._viewer: Any = None
         self._sources: tuple[Any, ...] | None = None
         self._marked: A11yTree | None = None
@@ -109,14 +109,13 @@ class SciEnv(gym.Env[dict[str, Any], Any]):
             LaunchError: the machine did not come up, however often it was tried.
         """
         super().reset(seed=seed)
-        self._task = self._draw_task(self.np_random)
-        self._run = GraphRun(self._task.graph, self._predicates, right_stop(self._task))
-        self._over = False
-        self._steps = self._stagnant = 0
-        self._last = self._coordinator.reset(self._task)
-        untouched = self._evidence(None)
-        self._run.update(untouched)
-        self._verdict = self._run.verdict(untouched)
+        self._episode = None
+        task = self._draw_task(self.np_random)
+        run = GraphRun(task.graph, self._predicates, right_stop(task))
+        last = self._coordinator.reset(task)
+        untouched = self._evidence(last, None)
+        run.update(untouched)
+        self._episode = Episode(task, run, last, run.verdict(untouched))
         self._show()
         return self._observe(), self._info()
 
@@ -129,27 +128,28 @@ class SciEnv(gym.Env[dict[str, Any], Any]):
             ActionError: the action is outside the action space; nothing was done.
         """
         wanted = self.to_action(action)
-        if self._task is None or self._over:
+        episode = self._episode
+        if episode is None or episode.over:
             raise gym.error.ResetNeeded("the episode is over (or none has begun); call reset first")
         try:
-            self._last = self._coordinator.act(wanted)
+            episode.last = self._coordinator.act(wanted)
         except InfrastructureError as fault:
-            self._over = True
+            episode.over = True
             told = {"part": fault.part, "message": str(fault), "error": type(fault).__name__}
             info = {**self._info(), "infra_error": told}
             return self._observe(), 0.0, False, True, info
-        self._steps += 1
+        episode.steps += 1
         terminated = wanted.kind in STOP_KINDS
-        reward = self._judge(self._evidence(wanted if terminated else None))
-        truncated = not terminated and self._is_out_of_steps()
-        self._over = terminated or truncated
+        reward = self._judge(episode, self._evidence(episode.last, wanted if terminated else None))
+        truncated = not terminated and _is_out_of_steps(episode)
+        episode.over = terminated or truncated
         self._show()
         return self._observe(), reward, terminated, truncated, self._info()
 
     def render(self) -> Any:
         """The current frame, uint8 `[height, width, 3]`, in mode "rgb_array"; None otherwise."""
-        if self.render_mode == "rgb_array" and self._last is not None:
-            return self._last.screenshot.copy()
+        if self.render_mode == "rgb_array" and self._episode is not None:
+            return self._episode.last.screenshot.copy()
         return None
 
     def close(self) -> None:
@@ -159,6 +159,48 @@ class SciEnv(gym.Env[dict[str, Any], Any]):
             self._viewer.close()
             self._viewer = None
 
+    def snapshot(self) -> EnvSnapshot:
+        """Keep this very state: the desktop's memory, disk and clock, the episode, its random choices.
+
+        Close it when nothing more is to go on from it; closing the environment leaves it.
+
+        Raises:
+            ConfigurationError: the machine cannot; the message says which can.
+            InfrastructureError: a part of the machine failed.
+        """
+        episode = self._current
+        return EnvSnapshot(self._coordinator.snapshot(), episode, self.np_random)
+
+    def fork(self, n: int, snapshot: EnvSnapshot | None = None) -> list[SciEnv]:
+        """As many environments that go on from a snapshot, or from this very state; each is to be closed.
+
+        They are independent, so that threads may step them at once; a reset gives one a fresh desktop, as it
+        does here. Spares are not passed on. The same actions in each give the same states.
+
+        Raises:
+            ConfigurationError: the machine cannot, or `n` is not positive.
+            LaunchError: a desktop did not come up; then none is left.
+        """
+        if n < 1:
+            raise ConfigurationError(f"fork: must make at least 1, not {n}")
+        if snapshot is None:
+            with self.snapshot() as now:
+                return self.fork(n, now)
+        coordinators = self._coordinator.fork(snapshot.moment, n)
+        return [self._twin(coordinator, snapshot) for coordinator in coordinators]
+
+    def revert(self, snapshot: EnvSnapshot) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Go back to a snapshot of this environment or of one it was forked from; returns what `reset` does.
+
+        Raises:
+            LaunchError: its desktop did not come up; only `reset` or another `revert` helps then.
+        """
+        self._episode = None
+        self._coordinator.revert(snapshot.moment)
+        self._episode, self.np_random = snapshot.recall()
+        self._show()
+        return self._observe(), self._info()
+
     def to_action(self, action: Action | Mapping[str, Any]) -> Action:
         """An element of the action space as an `Action`; ActionError when it is outside."""
         return to_action(action, self.kinds, self.action_space)
@@ -166,21 +208,17 @@ class SciEnv(gym.Env[dict[str, Any], Any]):
     @property
     def task(self) -> TaskSpec:
         """The current task, oracle and checks included: for judges and verifiers, not for policies."""
-        if self._task is None:
-            raise gym.error.ResetNeeded("there is no task yet; call reset first")
-        return self._task
+        return self._current.task
 
     @property
     def last(self) -> Observation:
         """All that the guest showed last, hidden widgets and program state included; not for policies."""
-        if self._last is None:
-            raise gym.error.ResetNeeded("nothing was observed yet; call reset first")
-        return self._last
+        return self._current.last
 
     @property
     def verdict(self) -> Verdict:
         """How the episode stands."""
-        return self._verdict
+        return self._current.verdict
 
     @property
     def coordinator(self) -> Coordinator:
@@ -192,39 +230,48 @@ class SciEnv(gym.Env[dict[str, Any], Any]):
 
         `counters` (see `stats.COUNTERS`); `faults`: how often each part failed; `phases_ms`: for each phase
         `n`, `min`, `median`, `max` and `last`, over the last 1,000; `spares`: how many are `ready` and in the
-        `making`, and `last_failure`. Phases are `reset` and its `setup` and `observe`; `machine`, `launch`,
+        `making`, and `last_failure`. Phases are `reset` and its `setup` and `observe`; `snapshot` and
+        `fork`; `machine`, `launch`,
         `ready` of each desktop, spares included; `step` and, as the daemon measures them (see `Phases` in the
         .proto), its `act`, `change`, `settle`, `capture` and `tree`.
         """
         return self._coordinator.summary()
 
-    def _judge(self, evidence: Evidence) -> float:
-        before = self._verdict
-        self._run.update(evidence)
-        self._verdict = self._run.verdict(evidence)
-        gained = len(self._verdict.completed) - len(before.completed)
-        self._stagnant = 0 if gained else self._stagnant + 1
+    @property
+    def _current(self) -> Episode:
+        if self._episode is None:
+            raise gym.error.ResetNeeded("no episode has begun; call reset first")
+        return self._episode
+
+    def _twin(self, coordinator: Coordinator, snapshot: EnvSnapshot) -> SciEnv:
+        twin = SciEnv(self.app, self._draw_task, coordinator, self.options)
+        twin.spec = self.spec
+        twin._episode, twin.np_random = snapshot.recall()
+        return twin
+
+    def _judge(self, episode: Episode, evidence: Evidence) -> float:
+        before = episode.verdict
+        episode.run.update(evidence)
+        episode.verdict = episode.run.verdict(evidence)
+        gained = len(episode.verdict.completed) - len(before.completed)
+        episode.stagnant = 0 if gained else episode.stagnant + 1
         if self.options.reward == "sparse":
-            return float(self._verdict.success)
-        return self._verdict.coverage_rate - before.coverage_rate
+            return float(episode.verdict.success)
+        return episode.verdict.coverage_rate - before.coverage_rate
 
-    def _is_out_of_steps(self) -> bool:
-        limit = self.task.stagnation_steps
-        return self._steps >= self.task.max_steps or bool(limit and self._stagnant >= limit)
-
-    def _evidence(self, stop: Action | None) -> Evidence:
+    def _evidence(self, last: Observation, stop: Action | None) -> Evidence:
         return Evidence(
-            state={self.app.name: self._state()},
-            files=self.last.files,
+            state={self.app.name: self._state(last)},
+            files=last.files,
             stop=stop.kind if stop else None,
             answer=stop.text if stop and stop.kind is Kind.ANS else None,
         )
 
-    def _state(self) -> Mapping[str, Any]:
+    def _state(self, last: Observation) -> Mapping[str, Any]:
         """The program's state; read again only when something of what it is read from has changed."""
-        sources = (self.last.tree, self.last.programs, self.last.windows, self.last.files)
+        sources = (last.tree, last.programs, last.windows, last.files)
         if self._sources is None or self._sources[0] is not sources[0] or self._sources[1:] != sources[1:]:
-            self._sources, self._read = sources, self.app.read_state(self.last)
+            self._sources, self._read = sources, self.app.read_state(last)
         return self._read
 
     def _marks(self) -> tuple[A11yNode, ...]:
@@ -245,7 +292,7 @@ class SciEnv(gym.Env[dict[str, Any], Any]):
         return {**parts, "instruction": self.task.instruction}
 
     def _info(self) -> dict[str, Any]:
-        verdict = self._verdict
+        verdict = self.verdict
         return {
             "task": self.task.id,
             "instruction": self.task.instruction,
@@ -267,5 +314,10 @@ class SciEnv(gym.Env[dict[str, Any], Any]):
             self._viewer = Viewer(self.app.title)
             sys.stderr.write(f"{self.app.title} is shown at {self._viewer.open()}\n")
         frame: Frame = self.last.screenshot
-        status = f"step {self._steps}, coverage {self._verdict.coverage_rate:.2f}"
+        status = f"step {self._current.steps}, coverage {self.verdict.coverage_rate:.2f}"
         self._viewer.show(frame, self.task.instruction, status)
+
+
+def _is_out_of_steps(episode: Episode) -> bool:
+    limit = episode.task.stagnation_steps
+    return episode.steps >= episode.task.max_steps or bool(limit and episode.stagnant >= limit)

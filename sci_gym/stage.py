@@ -18,7 +18,7 @@ from sci_gym.errors import (
     ProtocolError,
 )
 from sci_gym.guest_api import call_api
-from sci_gym.machines.base import Machine
+from sci_gym.machines.base import Machine, Snapshot
 from sci_gym.specs import STOP_KINDS, Action, Kind, Observation, Program, Verb
 from sci_gym.stats import Stats
 from sci_gym_protos import vm_agent_pb2 as pb
@@ -52,6 +52,23 @@ class Timing:
     launches: int = 3
 
 
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A stage at one moment.
+
+    Attributes:
+        machine: RAM, disk and clock.
+        files: what is probed there.
+        cursor: where the pointer was last seen.
+        last_step_id: the last step that its daemon knows of.
+    """
+
+    machine: Snapshot
+    files: tuple[str, ...]
+    cursor: tuple[int, int]
+    last_step_id: int
+
+
 class Stage:
     """A machine on which an app is played. Not thread-safe, but for `stop`."""
 
@@ -81,6 +98,22 @@ class Stage:
             self._launch(self._client)
         with self._stats.timed("ready"):
             self.wait_for(f"{self._app.title} ready", self._app.ready)
+
+    def snapshot(self) -> Moment:
+        """Keep this moment; raises what `Machine.snapshot` raises."""
+        return Moment(self.machine.snapshot(), self.files, self._cursor, self.client.last_step_id)
+
+    def resume(self, moment: Moment) -> None:
+        """Start the machine, a fork of `moment`, and go on where that stage was.
+
+        Raises:
+            InfrastructureError: a part did not come up.
+        """
+        with self._stats.timed("fork"):
+            endpoint = self.machine.start()
+            self._client = VMAgentClient(endpoint, self._timing.answer_s, last_step_id=moment.last_step_id)
+            self._client.hello()
+        self.files, self._cursor = moment.files, moment.cursor
 
     def inspect(self) -> Observation:
         """Observe, and hold that every part and program is as well as after `bring_up`.

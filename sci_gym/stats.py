@@ -15,6 +15,7 @@ from sci_gym.errors import DeadlineError, InfrastructureError
 MAX_SAMPLES = 1000
 COUNTERS = (
     "resets",  # tries included
+    "forks",  # desktops that went on from a snapshot
     "steps",
     "relaunches",  # of programs that did not register with the accessibility bus
     "reset_faults",

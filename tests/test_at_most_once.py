@@ -215,7 +215,7 @@ def test_a_step_past_its_deadline_acts_once_at_most(line: Line, timeout_s: float
 def test_a_lost_reply_is_asked_for_again(endpoint: Endpoint, line: Line, tmp_path: Path) -> None:
     cutter = Cutter(tmp_path, endpoint.address)
     client = VMAgentClient(Endpoint(cutter.address, endpoint.token))
-    client._step_ids = iter(range(Line.step_id + 1, Line.step_id + 10))
+    client.last_step_id = Line.step_id
     try:
         client.hello()
         cutter.drops_replies = True
@@ -260,7 +260,7 @@ def test_a_cut_connection_acts_once(endpoint: Endpoint, line: Line, tmp_path: Pa
 def test_a_dead_connection_is_an_honest_error(endpoint: Endpoint, line: Line, tmp_path: Path) -> None:
     cutter = Cutter(tmp_path, endpoint.address)
     client = VMAgentClient(Endpoint(cutter.address, endpoint.token))
-    client._step_ids = iter([Line.step_id + 1])
+    client.last_step_id = Line.step_id
     client.hello()
     cutter.close()
     with pytest.raises(DisconnectedError, match="daemon"):
@@ -271,7 +271,7 @@ def test_a_dead_connection_is_an_honest_error(endpoint: Endpoint, line: Line, tm
 
 def test_a_lost_observation_is_an_infrastructure_error(endpoint: Endpoint, line: Line) -> None:
     client = VMAgentClient(endpoint)
-    client._step_ids = iter([Line.step_id])  # as a second client of the same desktop would count
+    client.last_step_id = Line.step_id - 1  # as a second client of the same desktop would count
     with pytest.raises(InfrastructureError, match="step_id"):
         step(client, pb.Input(kind=pb.Input.KIND_TYPE, text="a"))
     client.close()

@@ -283,7 +283,7 @@ def test_wild_replies(
 ) -> None:
     playing, liar = env
     liar.lies.clear()
-    if not hasattr(test_wild_replies, "begun") or playing.unwrapped._over:  # type: ignore[attr-defined]
+    if not hasattr(test_wild_replies, "begun") or playing.unwrapped._episode.over:  # type: ignore[attr-defined]
         playing.reset(seed=1)
         test_wild_replies.begun = True  # type: ignore[attr-defined]
     wild.screenshot.CopyFrom(image())

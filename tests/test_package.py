@@ -40,7 +40,7 @@ LAYERS = [
     {"sci_gym.guest_api"},
     {"sci_gym.stage"},
     {"sci_gym.spares"},
-    {"sci_gym.coordinator"},
+    {"sci_gym.coordinator", "sci_gym.episode"},
     {"sci_gym.env"},
     {"sci_gym.loader", "sci_gym.registration", "sci_gym.oracle"},
     {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Collection
 
 from sci_gym.evaluation.graph import validate_graph
@@ -38,6 +39,12 @@ class GraphRun:
         self._stop = stop
         self._best = best_coherency(graph)
         self._completed: list[str] = []
+
+    def copy(self) -> GraphRun:
+        """A walk that goes on from here on its own."""
+        twin = copy.copy(self)
+        twin._completed = list(self._completed)
+        return twin
 
     def update(self, evidence: Evidence) -> None:
         """Complete what the evidence completes, the children of what it completes included.

@@ -1,6 +1,6 @@
 """Machines: where a desktop and its daemon run."""
 
-from sci_gym.machines.base import Endpoint, Machine, MachineSpec
+from sci_gym.machines.base import Endpoint, Machine, MachineSpec, Snapshot
 from sci_gym.machines.sandbox import SandboxMachine
 
-__all__ = ["Endpoint", "Machine", "MachineSpec", "SandboxMachine"]
+__all__ = ["Endpoint", "Machine", "MachineSpec", "SandboxMachine", "Snapshot"]

@@ -6,6 +6,7 @@ import abc
 import mmap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from sci_gym.app import Requirement
 from sci_gym.errors import ConfigurationError, InfrastructureError
@@ -52,12 +53,36 @@ class Endpoint:
         return f"Endpoint({self.address!r})"
 
 
+class Snapshot(abc.ABC):
+    """RAM, disk and clock of a machine at one moment, from which any number of machines can go on.
+
+    It outlives its machine. After any exit path, `kill -9` of this process included, nothing of it is left.
+    """
+
+    @abc.abstractmethod
+    def fork(self) -> Machine:
+        """Plan a machine that goes on from this moment when it is started.
+
+        Its `start` and `restore` both give the state of this moment, behind an endpoint of its own. Forks of
+        one snapshot may be started at once, each by a thread of its own.
+        """
+
+    @abc.abstractmethod
+    def drop(self) -> None:
+        """Free what it holds; started forks run on, no more can be started. More than once is fine."""
+
+
 class Machine(abc.ABC):
     """A place where a desktop runs.
 
     One thread at a time, but for `stop` and `held_bytes`, which any thread may call at any time.
     After any exit path, `kill -9` of this process included, nothing of a machine is left running.
+
+    Attributes:
+        title: what messages call this kind of machine.
     """
+
+    title: ClassVar[str] = "this machine"
 
     def __init__(self, spec: MachineSpec) -> None:
         """Plan a machine; nothing runs before `start`."""
@@ -85,6 +110,15 @@ class Machine(abc.ABC):
         Returns:
             Whether all of it has ended; False when the kernel does not let a process go.
         """
+
+    def snapshot(self) -> Snapshot:
+        """Keep this moment of a running machine, which runs on; no call to its daemon may be under way.
+
+        Raises:
+            ConfigurationError: this kind of machine cannot.
+            InfrastructureError: it failed.
+        """
+        raise ConfigurationError(f"machine: {self.title} cannot fork; use machine='libvirt'")
 
     def held_bytes(self) -> int:
         """What it holds of this host's memory; at worst what it may hold, where that cannot be told."""

@@ -61,6 +61,8 @@ _GROUP = "root:x:0:\nuser:x:1000:\n"
 class SandboxMachine(Machine):
     """The embedded default machine."""
 
+    title = "the sandbox"
+
     def __init__(self, spec: MachineSpec) -> None:
         """Plan a sandbox."""
         super().__init__(spec)
