@@ -2,7 +2,8 @@
 
 The token is the first line of standard input, so that it is in no argument list, environment or file; or it
 is read from --token-file. Each further line is the token from then on, in place of the one before, and is
-answered with "ready": a machine that was copied while it ran gets one of its own. When standard input ends,
+answered with "ready": a machine that was copied while it ran gets one of its own, and counts its steps anew.
+When standard input ends,
 whoever started the daemon is gone, and it ends as well.
 """
 
@@ -89,9 +90,15 @@ async def serve(options: argparse.Namespace, token: str) -> None:
     await desktop.start()
     guard = asyncio.create_task(MemoryGuard(desktop.programs, options.max_memory).watch())
     gate = Gate(token)
-    server = make_server(options.listen, gate, Service(desktop, stopped))
+    service = Service(desktop, stopped)
+    server = make_server(options.listen, gate, service)
     await server.start()
-    orders.renew = gate.renew
+
+    def renew(token: str) -> None:
+        gate.renew(token)
+        service.forget_steps()
+
+    orders.renew = renew
     print("ready", flush=True)
     await stopped.wait()
     guard.cancel()

@@ -5,10 +5,11 @@ only the host's process holds. Each order is a line of JSON:
 
     {"token": str, "time_ns": int, "seed": hex, "arguments": [str]}
 
-It says "awake" when it listens, and reads nothing that came before. The first order starts the daemon as an ordinary user with `arguments` and `token`. Each later one is the first word
-to a clone of this machine: it gives the daemon a token of its own in place of the one that all clones share,
-sets the clock, which stood still in between, and stirs the kernel's randomness, which would be the same in
-each. The answer is "ready", or "failed: " and why. When the daemon ends, the machine is switched off.
+It says "awake" when it listens, and reads nothing that came before. The first order starts the daemon as an
+ordinary user with `arguments` and `token`. Each later one is the first word to a clone of this machine: it
+gives the daemon a token of its own in place of the one that all clones share, sets the clock, which stood
+still in between, and stirs the kernel's randomness, which would be the same in each. The answer is "ready",
+or "failed: " and why. When the daemon ends, the machine is switched off.
 """
 
 from __future__ import annotations

@@ -22,8 +22,8 @@ from sci_gym.errors import ConfigurationError, LaunchError, MissingDependencyErr
 from sci_gym.images import recipe as recipes
 from sci_gym.images.initrd import make_initrd
 from sci_gym.images.recipe import Recipe
-from sci_gym.images.store import Image, cache_folder, images, locked, save_manifest
-from sci_gym.machines._claims import claim, remove_orphans
+from sci_gym.images.store import Image, cache_folder, images, save_manifest
+from sci_gym.machines._claims import draft, locked
 
 STEPS = (
     "collecting the daemon's packages",
@@ -62,7 +62,7 @@ def build(recipe: Recipe, tell: Callable[[str], None] = lambda step: None) -> Im
         if not path.is_file():
             raise ConfigurationError(f"installer {name}: there is no file {path}")
     key = recipe.key
-    with locked(cache_folder() / f"{key}.lock"):
+    with locked(cache_folder() / f"{key}.lock", _LONGEST_S):
         known = next((one for one in images() if one.key == key), None)
         return known or _build(recipe, key, tell)
 
@@ -75,23 +75,23 @@ def _build(recipe: Recipe, key: str, tell: Callable[[str], None]) -> Image:
             f"--no-install-recommends {' '.join(sorted(set(lacking.values())))}"
         )
     start_s = time.monotonic()
-    with _drafts() as (work, out), tempfile.TemporaryDirectory(dir=cache_folder(), prefix=".draft-") as kept:
-        draft = Path(kept) / key
-        draft.mkdir()
+    with _drafts() as (work, out), draft(cache_folder(), ".draft-") as kept:
+        image = kept / key
+        image.mkdir()
         tell(STEPS[0])
         _pack_daemon(work)
         tell(STEPS[1])
         _install(recipe, work, out)
         tell(STEPS[2])
-        _take_kernel(work, out, draft)
+        _take_kernel(work, out, image)
         tell(STEPS[3])
-        _run(["qemu-img", "convert", "-O", "qcow2", str(out / "disk.raw"), str(draft / "disk.qcow2")], work)
+        _run(["qemu-img", "convert", "-O", "qcow2", str(out / "disk.raw"), str(image / "disk.qcow2")], work)
         made = Image(
             key, cache_folder() / key, recipe.all_packages, tuple(recipe.installers),
             recipes.daemon_digest(), time.time(), time.monotonic() - start_s,
         )  # fmt: skip
-        save_manifest(made, draft)
-        draft.rename(made.folder)
+        save_manifest(made, image)
+        image.rename(made.folder)
     return made
 
 
@@ -101,18 +101,12 @@ def _drafts() -> Iterator[tuple[Path, Path]]:
 
     Nobody else can list the outer one, and the inner one's name cannot be guessed.
     """
-    remove_orphans(_PREFIX)
-    work = Path(tempfile.mkdtemp(prefix=_PREFIX))
-    lock = claim(work)
-    try:
+    with draft(Path(tempfile.gettempdir()), _PREFIX) as work:
         work.chmod(0o711)
         out = work / secrets.token_hex(16)
         out.mkdir()
         out.chmod(0o777)
         yield work, out
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
-        lock.close()
 
 
 def _pack_daemon(work: Path) -> None:
@@ -156,12 +150,12 @@ def _install(recipe: Recipe, work: Path, out: Path) -> None:
     _run(command, work, {"OUT": str(out), "KERNEL": recipes.KERNEL, "SIZE": recipes.DISK})
 
 
-def _take_kernel(work: Path, out: Path, draft: Path) -> None:
+def _take_kernel(work: Path, out: Path, image: Path) -> None:
     kernel = work / "kernel"
     _run(["dpkg-deb", "-x", str(out / "kernel.deb"), str(kernel)], work)
-    (image,) = (kernel / "boot").glob("vmlinuz-*")
-    shutil.copy(image, draft / "vmlinuz")
-    (draft / "initrd").write_bytes(make_initrd(kernel, out / "busybox", recipes.GUEST / "init.sh"))
+    (boot,) = (kernel / "boot").glob("vmlinuz-*")
+    shutil.copy(boot, image / "vmlinuz")
+    (image / "initrd").write_bytes(make_initrd(kernel, out / "busybox", recipes.GUEST / "init.sh"))
 
 
 def _run(command: Sequence[str], work: Path, env: Mapping[str, str] | None = None) -> None:

@@ -5,12 +5,10 @@ A folder that is there is whole: it is made beside its place and renamed into it
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import json
 import os
 import shutil
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -75,14 +73,6 @@ def cache_folder() -> Path:
     folder = root / "sci_gym" / "images"
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     return folder
-
-
-@contextlib.contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Hold a lock that the kernel lets go of when this process ends, however it does."""
-    with path.open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def images() -> list[Image]:

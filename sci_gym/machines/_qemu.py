@@ -29,6 +29,7 @@ _FORWARD = re.compile(r"TCP\[HOST_FORWARD\]\s+\d+\s+127\.0\.0\.1\s+(\d+)")
 _SANDBOX = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny"
 _KERNEL = "console=ttyS0 quiet loglevel=3 panic=-1 random.trust_cpu=on mitigations=off nowatchdog"
 _GREET_S = 20.0
+_LOAD_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +58,14 @@ class Media:
         kernel: to boot.
         initrd: its first file system.
         disk: qcow2, written to.
-        memory: file of the guest's memory.
+        memory: file of the guest's memory; None keeps it in QEMU's process alone.
         shared: whether the guest's writes go to the file of its memory; else they stay its own.
     """
 
     kernel: Path
     initrd: Path
     disk: Path
-    memory: Path
+    memory: Path | None
     shared: bool
 
 
@@ -113,7 +114,11 @@ class Qemu:
         try:
             self.monitor = Monitor(self._monitor_line, _GREET_S)
             if incoming is not None:
-                self._load(incoming, without_memory=not media.shared)
+                self._load(incoming, without_memory=media.memory is not None and not media.shared)
+            if incoming is not None and not paused:
+                # What is said to the keeper before that is lost with the state that is replaced.
+                self.monitor.wait_for_move(_LOAD_S)
+                self.monitor.do("cont")
         except InfrastructureError as error:
             raise LaunchError("virtual machine", f"QEMU did not start; {self.log()}") from error
 
@@ -165,7 +170,7 @@ class Qemu:
         self.monitor.do("stop")
         self.monitor.do("getfd", descriptor, fdname="state")
         self.monitor.do("migrate", uri="fd:state")
-        self.monitor.wait_until_saved(deadline_s)
+        self.monitor.wait_for_move(deadline_s)
 
     def _load(self, descriptor: int, *, without_memory: bool) -> None:
         self._prepare(without_memory)
@@ -175,6 +180,19 @@ class Qemu:
     def _prepare(self, without_memory: bool) -> None:
         capability = {"capability": "x-ignore-shared", "state": without_memory}
         self.monitor.do("migrate-set-capabilities", capabilities=[capability, _EVENTS])
+
+    def quit(self, deadline_s: float) -> None:
+        """Let QEMU write what is left to write, and end.
+
+        Raises:
+            DeadlineError: it did not within `deadline_s`.
+        """
+        self.monitor.do("quit")
+        assert self._remains.process is not None  # set when it was started
+        try:
+            self._remains.process.wait(deadline_s)
+        except subprocess.TimeoutExpired:
+            raise DeadlineError("virtual machine", f"did not end within {deadline_s:.0f} s") from None
 
     def log(self) -> str:
         """The end of what QEMU and the guest's console said."""
@@ -201,10 +219,10 @@ def _pair() -> tuple[Line, socket.socket]:
 def _command(hardware: Hardware, media: Media, folder: Path, monitor: int, keeper: int) -> list[str]:
     accel, _ = accelerator()
     emulated = accel == "tcg"
-    memory = {
-        "qom-type": "memory-backend-file", "id": "ram", "size": hardware.memory_bytes,
-        "mem-path": str(media.memory), "share": media.shared, "reserve": False,
-    }  # fmt: skip
+    memory = {"qom-type": "memory-backend-ram", "id": "ram", "size": hardware.memory_bytes, "reserve": False}
+    if media.memory is not None:
+        mapped = {"mem-path": str(media.memory), "share": media.shared}
+        memory |= {"qom-type": "memory-backend-file", **mapped}
     disk = f"if=none,id=disk,format=qcow2,cache=unsafe,discard=unmap,file={_escaped(media.disk)}"
     forward = f"hostfwd=tcp:127.0.0.1:0-{GUEST_ADDRESS}:{GUEST_PORT}"
     line = ["setpriv", "--pdeathsig", "KILL", "--no-new-privs", COMMAND, "-nodefaults", "-no-user-config"]
@@ -217,7 +235,12 @@ def _command(hardware: Hardware, media: Media, folder: Path, monitor: int, keepe
     line += ["-drive", disk, "-device", "virtio-blk-pci,drive=disk", "-device", "virtio-rng-pci"]
     line += ["-netdev", f"user,id=net,restrict=on,ipv6=off,{forward}"]
     line += ["-device", "virtio-net-pci,netdev=net,romfile="]
-    line += ["-chardev", f"file,id=console,path={_escaped(folder / 'console.log')}", "-serial", "chardev:console"]
+    line += [
+        "-chardev",
+        f"file,id=console,path={_escaped(folder / 'console.log')}",
+        "-serial",
+        "chardev:console",
+    ]
     line += ["-chardev", f"socket,id=keeper,fd={keeper}", "-serial", "chardev:keeper"]
     line += ["-chardev", f"socket,id=monitor,fd={monitor}", "-mon", "chardev=monitor,mode=control"]
     return line

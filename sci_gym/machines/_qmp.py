@@ -7,6 +7,7 @@ import contextlib
 import json
 import socket
 import time
+from collections import deque
 from typing import Any
 
 from sci_gym.errors import DeadlineError, DisconnectedError, InfrastructureError
@@ -71,6 +72,7 @@ class Monitor:
     def __init__(self, line: Line, start_s: float) -> None:
         """Greet it within `start_s`."""
         self._line = line
+        self._events: deque[dict[str, Any]] = deque()
         self._line.read(time.monotonic() + start_s)
         self.do("qmp_capabilities")
 
@@ -84,24 +86,32 @@ class Monitor:
         end = time.monotonic() + _ANSWER_S
         while True:
             answer = json.loads(self._line.read(end))
+            if "event" in answer:
+                self._events.append(answer)
             if "error" in answer:
                 raise InfrastructureError(_PART, f"QEMU: {command}: {answer['error'].get('desc')}")
             if "return" in answer:
                 return answer["return"]
 
-    def wait_until_saved(self, deadline_s: float) -> None:
-        """Wait for the end of a migration; QEMU says it with an event.
+    def wait_for_move(self, deadline_s: float) -> None:
+        """Wait until a state was sent or received as a whole, which QEMU tells with an event.
 
         Raises:
             InfrastructureError: it failed, or was not done within `deadline_s`.
         """
         end = time.monotonic() + deadline_s
-        while True:
-            event = json.loads(self._line.read(end))
-            if event.get("event") != "MIGRATION":
-                continue
-            status = event["data"]["status"]
-            if status == "completed":
-                return
-            if status in ("failed", "cancelled"):
-                raise InfrastructureError(_PART, f"its state could not be saved: {status}")
+        while (event := self._next_event(end))["event"] != "MIGRATION" or not _over(event):
+            pass
+
+    def _next_event(self, end_s: float) -> dict[str, Any]:
+        if self._events:
+            return self._events.popleft()
+        event: dict[str, Any] = json.loads(self._line.read(end_s))
+        return event
+
+
+def _over(event: dict[str, Any]) -> bool:
+    status = event["data"]["status"]
+    if status in ("failed", "cancelled"):
+        raise InfrastructureError(_PART, f"its state could not be moved: {status}")
+    return bool(status == "completed")

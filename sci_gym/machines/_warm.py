@@ -29,6 +29,6 @@ def warm(endpoint: Endpoint, deadline_s: float) -> None:
             stub = rpc.VmAgentStub(channel)
             for number in range(1, _LOOKS + 1):
                 request = pb.StepRequest(step_id=number, input=click, settle=_SETTLE, observe=observe)
-                stub.Step(request, timeout=deadline_s, metadata=metadata)
+                stub.Step(request, timeout=deadline_s, metadata=metadata, wait_for_ready=True)
     except grpc.RpcError as error:
         raise LaunchError("virtual machine", f"its daemon failed a first step: {error.details()}") from error
