@@ -16,12 +16,12 @@ from sci_gym.app import App
 from sci_gym.coordinator import Coordinator
 from sci_gym.env import EnvOptions, SciEnv, TaskDraw
 from sci_gym.errors import ConfigurationError, UnknownNameError
-from sci_gym.machines import Machine, MachineSpec, SandboxMachine
+from sci_gym.machines import LibvirtMachine, Machine, MachineSpec, SandboxMachine
 from sci_gym.specs import TaskSpec
 from sci_gym.stage import Timing
 from sci_gym.tasks import Template, load_template, load_templates
 
-MACHINES: Mapping[str, type[Machine]] = {"sandbox": SandboxMachine}
+MACHINES: Mapping[str, type[Machine]] = {"sandbox": SandboxMachine, "libvirt": LibvirtMachine}
 _MIN_SIDE_PX, _MAX_SIDE_PX = 320, 4096
 Selector = str | Path | Sequence[str] | Callable[[Template], bool] | None
 
@@ -83,7 +83,8 @@ def make(
     Args:
         app: name of the app, which the id gives; or an `App` of your own.
         task: see `select_tasks`.
-        machine: "auto", "sandbox", or a `Machine`, whose screen must have `resolution`.
+        machine: "auto", which is the sandbox; "sandbox"; "libvirt"; or a `Machine`, whose screen must have
+            `resolution`.
         observation: "screenshot", "a11y", "screenshot+a11y" or "som".
         reward: "sparse" or "graph".
         interface: "gui", "cli" or "hybrid".

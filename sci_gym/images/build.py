@@ -18,12 +18,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from sci_gym.claims import draft, locked
 from sci_gym.errors import ConfigurationError, LaunchError, MissingDependencyError
 from sci_gym.images import recipe as recipes
 from sci_gym.images.initrd import make_initrd
 from sci_gym.images.recipe import Recipe
 from sci_gym.images.store import Image, cache_folder, images, save_manifest
-from sci_gym.machines._claims import draft, locked
 
 STEPS = (
     "collecting the daemon's packages",
@@ -161,11 +161,11 @@ def _take_kernel(work: Path, out: Path, image: Path) -> None:
 def _run(command: Sequence[str], work: Path, env: Mapping[str, str] | None = None) -> None:
     """Run a command of the build; what it says is told only when it fails."""
     with (work / "log").open("w+b") as log:
+        variables = {**os.environ, "PATH": _path(), **(env or {})}
         try:
             done = subprocess.run(
-                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, timeout=_LONGEST_S,
-                env={**os.environ, "PATH": f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin", **(env or {})},
-            )  # fmt: skip
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, timeout=_LONGEST_S, env=variables
+            )
         except subprocess.TimeoutExpired as error:
             raise LaunchError("image", f"{command[0]} was not done within {_LONGEST_S:.0f} s") from error
         if done.returncode:
@@ -175,4 +175,9 @@ def _run(command: Sequence[str], work: Path, env: Mapping[str, str] | None = Non
 
 
 def _found(command: str) -> bool:
-    return shutil.which(command, path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin") is not None
+    return shutil.which(command, path=_path()) is not None
+
+
+def _path() -> str:
+    """Where commands are; an ordinary user's PATH may lack those of the system."""
+    return f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"

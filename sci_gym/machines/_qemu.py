@@ -88,8 +88,14 @@ class Qemu:
     """A running QEMU; it dies with this process, and all it leaves is in `remains`."""
 
     def __init__(
-        self, remains: Remains, hardware: Hardware, media: Media, *, incoming: int | None = None, paused: bool = False
-    ) -> None:  # fmt: skip
+        self,
+        remains: Remains,
+        hardware: Hardware,
+        media: Media,
+        *,
+        incoming: int | None = None,
+        paused: bool = False,
+    ) -> None:
         """Start it.
 
         Args:

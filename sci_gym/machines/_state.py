@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from sci_gym.claims import draft, locked
 from sci_gym.errors import InfrastructureError, LaunchError
 from sci_gym.images import Image
-from sci_gym.machines._claims import draft, locked
 from sci_gym.machines._qemu import (
     GUEST_ADDRESS,
     GUEST_PORT,

@@ -17,9 +17,10 @@ import threading
 import weakref
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from sci_gym.app import Requirement
+from sci_gym.claims import claim, draft, remove_orphans
 from sci_gym.errors import (
     ConfigurationError,
     DisconnectedError,
@@ -27,7 +28,7 @@ from sci_gym.errors import (
     MissingDependencyError,
 )
 from sci_gym.images import Image, find_image
-from sci_gym.machines._claims import claim, draft, remove_orphans
+from sci_gym.machines._accel import accelerator
 from sci_gym.machines._qemu import COMMAND, PREFIX, Hardware, Qemu
 from sci_gym.machines._remains import Remains
 from sci_gym.machines._state import SavedState, load_state, make_template, publish, save_running
@@ -35,6 +36,7 @@ from sci_gym.machines.base import Endpoint, Machine, MachineSpec, Snapshot
 
 _COMMANDS = {COMMAND: "qemu-system-x86", "qemu-img": "qemu-utils", "setpriv": "util-linux"}
 _MAX_CORES = 2
+_EMULATED = 5.0
 _SYSTEM_BYTES = 512 * 2**20
 _GREET_S = 60.0
 _END_S = 1.0
@@ -98,22 +100,25 @@ class LibvirtMachine(Machine):
         with self._lock:
             if self._qemu is None or self._saved is None or not self.running:
                 raise DisconnectedError(self.title, "does not run")
-            remove_orphans(_SNAPSHOT, self._saved.image.folder)
-            return VmSnapshot(self.spec, self._save(self._saved, self._qemu))
+            parent = self._saved.image.folder
+            remove_orphans(_SNAPSHOT, parent)
+            folder = Path(tempfile.mkdtemp(prefix=_SNAPSHOT, dir=parent))
+            lock = claim(folder)
+            try:
+                return VmSnapshot(self.spec, self._save(folder, self._saved, self._qemu), lock)
+            except BaseException:
+                _forget(folder, lock, os.getpid())
+                raise
 
-    def keep(self, key: str) -> None:
-        """Save this moment for `recall`, here and in other processes."""
+    def keep(self, key: str) -> Endpoint | None:
+        """Save this moment, and go on as a clone of it, which holds less than what it was saved from."""
         with self._lock:
             if self._qemu is None or self._saved is None or self._origin is not None:
-                return
+                return None
             folder = self._kept(key)
-            if folder.exists():
-                return
             with draft(folder.parent, ".draft-") as kept:
-                assert self._remains is not None  # as long as there is a QEMU
-                saved = self._saved
-                disk = self._remains.folder / "disk.qcow2"
-                publish(save_running(self._qemu, disk, kept, saved.image, saved.hardware), folder)
+                made = publish(self._save(kept, self._saved, self._qemu), folder)
+            return self._go_on_from(made)
 
     def recall(self, key: str) -> Endpoint | None:
         """Start where a machine like this one was kept under `key`, if one was."""
@@ -123,6 +128,11 @@ class LibvirtMachine(Machine):
                 return None
             saved = load_state(self._kept(key), self._chosen_image(), self._hardware)
             return self._go_on_from(saved) if saved is not None else None
+
+    @property
+    def slowness(self) -> float:
+        """More under emulation."""
+        return _EMULATED if accelerator()[0] == "tcg" else 1.0
 
     def require(self, requirements: Sequence[Requirement]) -> None:
         """Choose an image that holds them."""
@@ -209,24 +219,19 @@ class LibvirtMachine(Machine):
         size = f"{spec.width} {spec.height} {spec.memory_bytes} {spec.processes}"
         return self._chosen_image().folder / "templates" / _short(f"{size} {self._hardware.name}")
 
-    def _save(self, saved: SavedState, machine: Qemu) -> SavedState:
-        folder = Path(tempfile.mkdtemp(prefix=_SNAPSHOT, dir=saved.image.folder))
+    def _save(self, folder: Path, saved: SavedState, machine: Qemu) -> SavedState:
         assert self._remains is not None  # as long as there is a QEMU
-        try:
-            disk = self._remains.folder / "disk.qcow2"
-            return save_running(machine, disk, folder, saved.image, saved.hardware)
-        except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
-            raise
+        disk = self._remains.folder / "disk.qcow2"
+        return save_running(machine, disk, folder, saved.image, saved.hardware)
 
 
 class VmSnapshot(Snapshot):
     """One moment of a virtual machine, in a folder of its own."""
 
-    def __init__(self, spec: MachineSpec, state: SavedState) -> None:
-        """Own the folder of `state`."""
+    def __init__(self, spec: MachineSpec, state: SavedState, lock: IO[str]) -> None:
+        """Own the folder of `state`, and the claim to it."""
         self._spec, self._state = spec, state
-        self._finalizer = weakref.finalize(self, _forget, state.folder, claim(state.folder), os.getpid())
+        self._finalizer = weakref.finalize(self, _forget, state.folder, lock, os.getpid())
 
     def fork(self) -> Machine:
         """Plan a machine that goes on from this moment."""
@@ -239,7 +244,7 @@ class VmSnapshot(Snapshot):
         self._finalizer()
 
 
-def _forget(folder: Path, lock: Any, owner: int) -> None:
+def _forget(folder: Path, lock: IO[str], owner: int) -> None:
     if os.getpid() == owner:
         shutil.rmtree(folder, ignore_errors=True)
         lock.close()

@@ -1,7 +1,6 @@
-"""Folders of machines, and which of them are orphans of a process that was killed.
+"""Folders that a process owns, and which of them are orphans of one that was killed.
 
-A machine holds a file lock in its folder for as long as its process lives; the kernel lets go of it in any
-case.
+A file lock in the folder is held for as long as its process lives; the kernel lets go of it in any case.
 """
 
 from __future__ import annotations
