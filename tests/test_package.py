@@ -61,6 +61,7 @@ LAYERS = [
         "sci_gym.chaos",
     },
     {"sci_gym.demo", "sci_gym.benchmarks"},
+    {"sci_gym.image_cli"},
     {"sci_gym.cli"},
 ]
 APP_MAY = {"sci_gym.errors", "sci_gym.specs", "sci_gym.app", "sci_gym.evaluation"}
