@@ -9,7 +9,7 @@ DEV := $(VENV)/.dev-installed
 CONSTRAINTS := constraints.txt
 # The reference for the accessibility tree, what tests look at processes, buses and pages with, further real
 # programs, and what pyautogui needs to be run beside us.
-TEST_PACKAGES := python3-pyatspi dbus-bin procps chromium texstudio gnumeric python3-tk gnome-screenshot
+TEST_PACKAGES := python3-pyatspi dbus-bin openssl procps chromium texstudio gnumeric python3-tk gnome-screenshot
 
 .PHONY: demo test check verify protos packages clean
 

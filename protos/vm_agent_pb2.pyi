@@ -98,20 +98,24 @@ class HealthRequest(_message.Message):
     def __init__(self) -> None: ...
 
 class HelloReply(_message.Message):
-    __slots__ = ["agent_version", "protocol_version", "python_version", "screen"]
+    __slots__ = ["agent_version", "protocol_version", "python_version", "screen", "session"]
     AGENT_VERSION_FIELD_NUMBER: _ClassVar[int]
     PROTOCOL_VERSION_FIELD_NUMBER: _ClassVar[int]
     PYTHON_VERSION_FIELD_NUMBER: _ClassVar[int]
     SCREEN_FIELD_NUMBER: _ClassVar[int]
+    SESSION_FIELD_NUMBER: _ClassVar[int]
     agent_version: str
     protocol_version: int
     python_version: str
     screen: ScreenSize
-    def __init__(self, protocol_version: _Optional[int] = ..., agent_version: _Optional[str] = ..., python_version: _Optional[str] = ..., screen: _Optional[_Union[ScreenSize, _Mapping]] = ...) -> None: ...
+    session: str
+    def __init__(self, protocol_version: _Optional[int] = ..., agent_version: _Optional[str] = ..., python_version: _Optional[str] = ..., screen: _Optional[_Union[ScreenSize, _Mapping]] = ..., session: _Optional[str] = ...) -> None: ...
 
 class HelloRequest(_message.Message):
-    __slots__ = []
-    def __init__(self) -> None: ...
+    __slots__ = ["claim"]
+    CLAIM_FIELD_NUMBER: _ClassVar[int]
+    claim: bool
+    def __init__(self, claim: bool = ...) -> None: ...
 
 class Image(_message.Message):
     __slots__ = ["base", "encoding", "generation", "height_px", "tiles", "width_px"]

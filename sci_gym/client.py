@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import queue
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -38,7 +38,9 @@ _ASKING = frozenset(
     {"PutFile", "GetFile", "SetClipboard", "Launch", "Close", "ActivateWindow", "CloseWindow"}
 )
 _ALIVE_SHARE = 0.5
-_READY = grpc.ChannelConnectivity.READY
+_READY, _FAILED = grpc.ChannelConnectivity.READY, grpc.ChannelConnectivity.TRANSIENT_FAILURE
+_LONGEST_PAUSE_S = 1.0
+_DISTRUST = "handshake"  # how gRPC says that it does not trust a certificate
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +75,12 @@ class VMAgentClient:
             last_step_id: what the daemon has answered, where it goes on from another machine's state.
         """
         self._call_s = call_s
-        self._metadata = (
+        self._metadata = [
             ("authorization", f"Bearer {endpoint.token}"),
             ("sci-gym-protocol", str(PROTOCOL_VERSION)),
-        )
+        ]
+        if endpoint.session:
+            self._metadata.append(("sci-gym-session", endpoint.session))
         options = [
             ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
             ("grpc.max_send_message_length", MAX_MESSAGE_BYTES),
@@ -85,9 +89,11 @@ class VMAgentClient:
             ("grpc.http2.ping_timeout_ms", round(call_s * 1000 * _ALIVE_SHARE)),
             ("grpc.http2.max_pings_without_data", 0),
             ("grpc.enable_retries", 0),  # a retry must be ours, with the same step id
-            ("grpc.default_authority", "localhost"),
+            ("grpc.initial_reconnect_backoff_ms", 100),
+            ("grpc.max_reconnect_backoff_ms", round(_LONGEST_PAUSE_S * 1000)),
         ]
-        self._channel = grpc.insecure_channel(endpoint.address, options=options)
+        self._channel = _open(endpoint, options)
+        self._closed = False
         self._stub = rpc.VmAgentStub(_CountedChannel(self._channel))
         self.last_step_id = last_step_id
         self._frames = FrameStore(endpoint.frame_memory)
@@ -96,6 +102,7 @@ class VMAgentClient:
 
     def close(self) -> None:
         """Close the connection; more than once is fine."""
+        self._closed = True
         self._channel.close()
 
     @property
@@ -120,6 +127,28 @@ class VMAgentClient:
                 "install the same sci_gym on both sides"
             )  # fmt: skip
         return reply
+
+    def claim(self, wait_s: float = 0.0) -> pb.HelloReply:
+        """Take the desktop for a session, which is told and which an `Endpoint` then carries.
+
+        Args:
+            wait_s: how long to try again while nobody listens; a wrong certificate is told at once.
+
+        Raises:
+            DisconnectedError: of part "machine" where another session has it.
+        """
+        end = time.monotonic() + wait_s
+        while True:
+            try:
+                reply: pb.HelloReply = self.send("Hello", pb.HelloRequest(claim=True))
+                return reply
+            except DisconnectedError as error:
+                left_s = end - time.monotonic()
+                final = error.part != "daemon" or _DISTRUST in str(error).lower()
+                if final or self._closed or left_s <= 0:
+                    raise
+            # Until it tries to connect again, which it does ever more rarely.
+            self._await_state(lambda state: state is not _FAILED, min(left_s, _LONGEST_PAUSE_S), connect=True)
 
     def step(
         self, action: pb.Input, settle: pb.SettlePolicy, observe: pb.ObserveRequest, probe: pb.ProbeRequest
@@ -283,8 +312,14 @@ class VMAgentClient:
         }
 
     def shutdown(self) -> None:
-        """End every program and the daemon."""
+        """End every program and the daemon, and wait until it has hung up.
+
+        Raises:
+            DeadlineError: it did not.
+        """
         self.send("Shutdown", pb.ShutdownRequest())
+        if self._await_state(lambda state: state is not _READY, self._call_s) is None:
+            raise DeadlineError("daemon", f"did not end within {self._call_s} s of Shutdown")
 
     def send(self, name: str, request: Any, timeout_s: float | None = None) -> Any:
         """Make one call of the protocol that answers with one message; the methods above are easier."""
@@ -309,15 +344,26 @@ class VMAgentClient:
 
     def _reconnect(self) -> None:
         """Wait for a connection, which a daemon that is gone refuses and a stopped one never gives."""
+        state = self._await_state(
+            lambda state: state in (_READY, _FAILED), self._call_s * _ALIVE_SHARE, connect=True
+        )
+        if state is not _READY:
+            how = "not taken" if state is None else "refused"
+            raise DisconnectedError("daemon", f"the connection is gone, and a new one is {how}")
+
+    def _await_state(
+        self, wanted: Callable[[grpc.ChannelConnectivity], bool], limit_s: float, connect: bool = False
+    ) -> grpc.ChannelConnectivity | None:
+        """The first wanted state of the connection, None when it did not come in time."""
         states: queue.Queue[grpc.ChannelConnectivity] = queue.Queue()
-        end = time.monotonic() + self._call_s * _ALIVE_SHARE
-        self._channel.subscribe(states.put, try_to_connect=True)
+        end = time.monotonic() + limit_s
+        self._channel.subscribe(states.put, try_to_connect=connect)
         try:
-            while (state := states.get(timeout=max(end - time.monotonic(), 0.001))) is not _READY:
-                if state is grpc.ChannelConnectivity.TRANSIENT_FAILURE:
-                    raise DisconnectedError("daemon", "the connection is gone, and a new one is refused")
+            while not wanted(state := states.get(timeout=max(end - time.monotonic(), 0.001))):
+                pass
+            return state
         except queue.Empty:
-            raise DisconnectedError("daemon", "the connection is gone, and a new one is not taken") from None
+            return None
         finally:
             self._channel.unsubscribe(states.put)
 
@@ -329,6 +375,14 @@ class VMAgentClient:
             _translate(name, error)
         finally:
             replies.cancel()
+
+
+def _open(endpoint: Endpoint, options: list[tuple[str, Any]]) -> grpc.Channel:
+    if endpoint.ca is None:
+        options = [*options, ("grpc.default_authority", "localhost")]  # a socket's path is none
+        return grpc.insecure_channel(endpoint.address, options=options)
+    credentials = grpc.ssl_channel_credentials(root_certificates=endpoint.ca)
+    return grpc.secure_channel(endpoint.address, credentials, options=options)
 
 
 class _CountedChannel:
@@ -354,6 +408,8 @@ def _translate(name: str, error: grpc.RpcError) -> NoReturn:
         translated = InfrastructureError(str(part), details.removeprefix(f"{part}: "))
     elif code is grpc.StatusCode.UNAVAILABLE or code is grpc.StatusCode.CANCELLED:
         translated = DisconnectedError("daemon", f"{name}: the connection is gone ({details})")
+    elif code is grpc.StatusCode.ABORTED:
+        translated = DisconnectedError("machine", f"{name}: {details}")
     elif code is grpc.StatusCode.DEADLINE_EXCEEDED:
         translated = DeadlineError("daemon", f"{name} was not answered within its deadline")
     elif code in (grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.FAILED_PRECONDITION):

@@ -14,9 +14,9 @@ from typing import Any
 import gymnasium as gym
 
 from sci_gym.app import App
-from sci_gym.errors import SciGymError
-from sci_gym.loader import MACHINES, app_names, load_app
-from sci_gym.machines import MachineSpec
+from sci_gym.errors import ConfigurationError, SciGymError
+from sci_gym.loader import app_names, load_app
+from sci_gym.machines import MachineSpec, SandboxMachine, load_machine, machine_names
 from sci_gym.specs import Action
 
 _PACKAGES = ("sci-gym", "gymnasium", "grpcio", "protobuf", "numpy")
@@ -59,7 +59,7 @@ def examine(trial: bool = True) -> list[Finding]:
     """
     findings = [_python(), *(_package(name, needed=True) for name in _PACKAGES)]
     findings += [_package(name, needed=False, extra=extra) for extra, name in _EXTRAS.items()]
-    for name in MACHINES:
+    for name in machine_names():
         findings += _machine(name, trial)
     for name in app_names():
         findings += _app(load_app(name))
@@ -68,7 +68,7 @@ def examine(trial: bool = True) -> list[Finding]:
 
 def missing_packages() -> list[str]:
     """The Debian packages that the default machine and the apps lack here."""
-    packages = {package for machine in MACHINES.values() for package in machine.missing().values()}
+    packages = set(SandboxMachine.missing().values())
     for name in app_names():
         packages |= {one.package for one in load_app(name).requirements if one.found is None}
     return sorted(packages)
@@ -93,28 +93,34 @@ def _package(name: str, *, needed: bool, extra: str = "") -> Finding:
 
 
 def _machine(name: str, trial: bool) -> list[Finding]:
-    machine = MACHINES[name]
+    machine = load_machine(name)
+    needed = machine is SandboxMachine
     lacking = machine.missing()
     findings = [
-        Finding(name, command, False, f"not found (package {package})", install_command([package]))
+        Finding(name, command, False, f"not found (package {package})", install_command([package]), needed)
         for command, package in lacking.items()
     ]
     if lacking or not trial:
         return findings or [Finding(name, "commands", True, "all found")]
-    desktop = machine(MachineSpec(start_s=30))
+    try:
+        desktop = machine(MachineSpec(start_s=30))
+    except ConfigurationError as error:
+        return [Finding(name, "options", False, str(error), needed=needed)]
     start = time.perf_counter()
     try:
         desktop.start()
-        started = Finding(name, "trial start", True, f"a desktop in {time.perf_counter() - start:.2f} s")
+        started = Finding(
+            name, "trial start", True, f"a desktop in {time.perf_counter() - start:.2f} s", needed=needed
+        )
     except SciGymError as error:
-        return [Finding(name, "trial start", False, str(error), _namespace_fix(str(error)))]
+        return [Finding(name, "trial start", False, str(error), _namespace_fix(str(error)), needed)]
     finally:
         desktop.stop()
     whole = [app for app in map(load_app, app_names()) if all(one.found for one in app.requirements)]
-    return [started, *(_episode(name, app) for app in whole[:1])]
+    return [started, *(_episode(name, app, needed) for app in whole[:1])]
 
 
-def _episode(machine: str, app: App) -> Finding:
+def _episode(machine: str, app: App, needed: bool) -> Finding:
     """A reset and a few steps that do nothing."""
     env = gym.make(app.env_id, machine=machine, disable_env_checker=True)
     fault = ""
@@ -130,7 +136,9 @@ def _episode(machine: str, app: App) -> Finding:
     finally:
         env.close()
     stats: dict[str, Any] = env.unwrapped.stats()  # type: ignore[attr-defined]
-    return Finding(machine, "trial episode", not fault, fault or _describe(app, stats), stats=stats)
+    return Finding(
+        machine, "trial episode", not fault, fault or _describe(app, stats), needed=needed, stats=stats
+    )
 
 
 def _describe(app: App, stats: Mapping[str, Any]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import pkgutil
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -16,12 +17,11 @@ from sci_gym.app import App
 from sci_gym.coordinator import Coordinator
 from sci_gym.env import EnvOptions, SciEnv, TaskDraw
 from sci_gym.errors import ConfigurationError, UnknownNameError
-from sci_gym.machines import LibvirtMachine, Machine, MachineSpec, SandboxMachine
+from sci_gym.machines import Machine, MachineSpec, load_machine
 from sci_gym.specs import TaskSpec
 from sci_gym.stage import Timing
 from sci_gym.tasks import Template, load_template, load_templates
 
-MACHINES: Mapping[str, type[Machine]] = {"sandbox": SandboxMachine, "libvirt": LibvirtMachine}
 _MIN_SIDE_PX, _MAX_SIDE_PX = 320, 4096
 Selector = str | Path | Sequence[str] | Callable[[Template], bool] | None
 
@@ -70,6 +70,7 @@ def make(
     app: str | App,
     task: Selector = None,
     machine: str | Machine = "auto",
+    machine_options: Mapping[str, Any] | None = None,
     observation: str = "screenshot+a11y",
     reward: str = "graph",
     interface: str = "gui",
@@ -83,8 +84,8 @@ def make(
     Args:
         app: name of the app, which the id gives; or an `App` of your own.
         task: see `select_tasks`.
-        machine: "auto", which is the sandbox; "sandbox"; "libvirt"; or a `Machine`, whose screen must have
-            `resolution`.
+        machine: "auto", a name of `machine_names`, or a `Machine`, whose screen must have `resolution`.
+        machine_options: what the constructor of the named machine takes beside its size.
         observation: "screenshot", "a11y", "screenshot+a11y" or "som".
         reward: "sparse" or "graph".
         interface: "gui", "cli" or "hybrid".
@@ -101,7 +102,7 @@ def make(
     loaded = app if isinstance(app, App) else load_app(app)
     width, height = _check_resolution(resolution)
     options = EnvOptions(observation, reward, interface, width, height, render_mode)
-    maker = _machine_maker(machine, width, height, spares)
+    maker = _machine_maker(machine, machine_options or {}, MachineSpec(width=width, height=height), spares)
     coordinator = Coordinator(maker, loaded, timing, spares=spares)
     return SciEnv(loaded, select_tasks(loaded, task), coordinator, options)
 
@@ -135,20 +136,42 @@ def _check_resolution(resolution: Any) -> tuple[int, int]:
     return width, height
 
 
-def _machine_maker(machine: str | Machine, width: int, height: int, spares: int) -> Callable[[], Machine]:
+def _machine_maker(
+    machine: str | Machine, options: Mapping[str, Any], spec: MachineSpec, spares: int
+) -> Callable[[], Machine]:
     if spares < 0:
         raise ConfigurationError(f"spares: must be 0 or more, not {spares}")
     if isinstance(machine, Machine):
-        if spares:
-            raise ConfigurationError(
-                f"spares: one given machine cannot be multiplied; name its kind (machine='sandbox'), or "
-                f"leave spares={spares} out"
-            )
-        if (machine.spec.width, machine.spec.height) != (width, height):
-            size = f"{machine.spec.width}x{machine.spec.height}"
-            raise ConfigurationError(f"machine: its screen is {size}, resolution is {width}x{height}")
+        _check_single(spares, "one given machine")
+        _check_given(machine, options, spec)
         return lambda: machine
-    name = "sandbox" if machine == "auto" else machine
-    if name not in MACHINES:
-        raise UnknownNameError("machine", name, ["auto", *MACHINES])
-    return partial(MACHINES[name], MachineSpec(width=width, height=height))
+    kind = load_machine(machine)
+    if kind.single:
+        _check_single(spares, kind.title)
+    return _named_maker(kind, options, spec)
+
+
+def _check_single(spares: int, what: str) -> None:
+    if spares:
+        raise ConfigurationError(
+            f"spares: {what} cannot be multiplied; use machine='sandbox', or leave spares={spares} out"
+        )
+
+
+def _check_given(machine: Machine, options: Mapping[str, Any], spec: MachineSpec) -> None:
+    if options:
+        raise ConfigurationError("machine_options: are for a named machine; this one is made already")
+    if (machine.spec.width, machine.spec.height) != (spec.width, spec.height):
+        size = f"{machine.spec.width}x{machine.spec.height}"
+        raise ConfigurationError(f"machine: its screen is {size}, resolution is {spec.width}x{spec.height}")
+
+
+def _named_maker(kind: type[Machine], options: Mapping[str, Any], spec: MachineSpec) -> Callable[[], Machine]:
+    try:
+        inspect.signature(kind).bind(spec, **options)
+    except TypeError as error:
+        known = ", ".join(list(inspect.signature(kind).parameters)[1:]) or "none"
+        raise ConfigurationError(f"machine_options: {error}; {kind.title} takes: {known}") from error
+    make = partial(kind, spec, **options)
+    make()  # nothing starts, and what cannot be is told now
+    return make

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Mapping, Optional, Sequence
 
+from sci_gym_vm_agent.door import READABLE
 from sci_gym_vm_agent.errors import InvalidArgument, PartUnavailable
 from sci_gym_vm_agent.parts import RUNTIME
 
@@ -25,7 +26,6 @@ MAX_ARGUMENT_BYTES = 2**17 - 1  # Linux, MAX_ARG_STRLEN
 MAX_COMMAND_BYTES = 2**20
 _FOLDER_BYTES = 256 * 2**20
 _MERGED_USR = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
-_SYSTEM = ("/etc", "/var/cache/fontconfig", "/var/lib/texmf", "/var/lib/dbus")
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,7 @@ class CellPlan:
         sockets: the daemon's paths of the bus sockets; cells see them in their runtime folder.
         env: the desktop's variables.
         max_processes: of one cell, threads included.
+        network: cells share the daemon's; otherwise each has but a loopback of its own.
     """
 
     home: Path
@@ -46,6 +47,7 @@ class CellPlan:
     env: Mapping[str, str]
     max_processes: int
     preloads: Path = field(default=Path("/nonexistent"))
+    network: bool = False
 
     def argv(self, command: Sequence[str], env: Mapping[str, str], info_fd: int) -> list[str]:
         """Return the command line that runs `command` in a new cell."""
@@ -58,13 +60,14 @@ class CellPlan:
             "--cap-drop",
             "ALL",
         ]
+        line += [] if self.network else ["--unshare-net"]
         line += ["--uid", str(UID), "--gid", str(UID), "--info-fd", str(info_fd), "--clearenv"]
-        line += ["--ro-bind", "/usr", "/usr", "--proc", "/proc", "--dev", "/dev"]
+        line += ["--ro-bind", READABLE[0], READABLE[0], "--proc", "/proc", "--dev", "/dev"]
         line += [*_bounded("/dev/shm", "1777"), "--remount-ro", "/dev"]
         for name in _MERGED_USR:
             if os.path.islink(f"/{name}"):
                 line += ["--symlink", f"usr/{name}", f"/{name}"]
-        for path in _SYSTEM:
+        for path in READABLE[1:]:
             line += ["--ro-bind-try", path, path]
         line += ["--bind", str(self.tmp), "/tmp", "--ro-bind", "/tmp/.X11-unix", "/tmp/.X11-unix"]
         line += [

@@ -64,20 +64,24 @@ _SETTINGS = {
 class Desktop:
     """The desktop's parts, and the thread that talks to its X server."""
 
-    def __init__(self, parts: Parts, root: Path, max_processes: int, frame_fd: Optional[int] = None) -> None:
+    def __init__(
+        self, parts: Parts, root: Path, max_processes: int, *,
+        network: bool, frame_fd: Optional[int] = None,
+    ) -> None:  # fmt: skip
         """Plan a desktop; `start` brings it up.
 
         Args:
             parts: its X server and buses, started.
             root: folder of all its files.
             max_processes: of each cell, threads included.
+            network: cells share this machine's.
             frame_fd: memory for frames that the host maps as well; it is closed once it is mapped.
         """
         self._base = parts
         self._processes = parts.processes
         self.home, self._tmp = root / "home", root / "tmp"
         self._preloads = root / "preloads"
-        self._max_processes, self._frame_fd = max_processes, frame_fd
+        self._max_processes, self._network, self._frame_fd = max_processes, network, frame_fd
         self.activity = Activity()
         self._window_manager: Optional[Cell] = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="display")
@@ -207,4 +211,6 @@ class Desktop:
             "KDE_SESSION_VERSION": "5",
         }
         sockets = [Path(RUNTIME) / "bus", Path(RUNTIME) / "at-spi"]
-        return CellPlan(self.home, self._tmp, sockets, env, self._max_processes, self._preloads)
+        return CellPlan(
+            self.home, self._tmp, sockets, env, self._max_processes, self._preloads, self._network
+        )

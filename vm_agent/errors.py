@@ -50,3 +50,9 @@ class PartUnavailable(AgentError):
         """Name the part."""
         super().__init__(f"{part}: {message}")
         self.part = part
+
+
+class Taken(AgentError):
+    """The desktop belongs to another session."""
+
+    code = grpc.StatusCode.ABORTED

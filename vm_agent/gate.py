@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import secrets
 import sys
 import traceback
 from typing import Any, AsyncIterator, Awaitable, Callable, TypeVar
@@ -12,16 +13,18 @@ import grpc
 from google.protobuf.message import DecodeError
 
 from sci_gym_protos import PROTOCOL_VERSION
-from sci_gym_vm_agent.errors import AgentError, InvalidArgument, PartUnavailable, TooLate
+from sci_gym_vm_agent.errors import AgentError, InvalidArgument, PartUnavailable, Taken, TooLate
 
 T = TypeVar("T")
 PART_METADATA = "sci-gym-part"
 _LONGEST_CALL_S = 3600.0
+_SHUTDOWN = "/sci_gym.v1.VmAgent/Shutdown"
+_TAKEN = "sci-gym-session: another session has this desktop; begin one with Hello"
 _MAX_DETAILS_CHARS = 1000  # gRPC drops a call whose metadata is larger than 8 KiB
 
 
 class Gate(grpc.aio.ServerInterceptor):  # type: ignore[misc]
-    """Refuses a call without the token, of another protocol version, or without a deadline."""
+    """Refuses a call without the token, of another protocol version or session, or without a deadline."""
 
     def __init__(self, token: str) -> None:
         """Let calls with `token` pass."""
@@ -30,6 +33,18 @@ class Gate(grpc.aio.ServerInterceptor):  # type: ignore[misc]
     def renew(self, token: str) -> None:
         """From now on let calls with `token` pass, and none with the one before."""
         self._expected = f"Bearer {token}".encode()
+        self._session = ""
+
+    def claim(self) -> str:
+        """Let only calls with the returned session pass from now on.
+
+        Raises:
+            Taken: someone was faster.
+        """
+        if self._session:
+            raise Taken(_TAKEN)
+        self._session = secrets.token_hex(16)
+        return self._session
 
     async def intercept_service(
         self, continuation: Callable[[Any], Awaitable[Any]], details: grpc.HandlerCallDetails
@@ -46,6 +61,9 @@ class Gate(grpc.aio.ServerInterceptor):  # type: ignore[misc]
                 f"sci-gym-protocol: the host speaks version {version or 'none'}, this daemon "
                 f"{PROTOCOL_VERSION}; install the same sci_gym on both sides",
             )
+        session = metadata.get("sci-gym-session", "")
+        if session != self._session and (session or details.method != _SHUTDOWN):
+            return _refuse(grpc.StatusCode.ABORTED, _TAKEN)
         return _parse_within(await continuation(details))
 
 

@@ -13,7 +13,8 @@ from sci_gym_protos import vm_agent_pb2 as pb
 from sci_gym_protos import vm_agent_pb2_grpc as rpc
 from sci_gym_vm_agent import __version__
 from sci_gym_vm_agent.desktop import Desktop
-from sci_gym_vm_agent.errors import InvalidArgument
+from sci_gym_vm_agent.door import Door
+from sci_gym_vm_agent.errors import InvalidArgument, PartUnavailable
 from sci_gym_vm_agent.files import Upload, check_probe, read_file
 from sci_gym_vm_agent.gate import Gate, guard
 from sci_gym_vm_agent.once import StepsOnce
@@ -27,9 +28,9 @@ MAX_MESSAGE_BYTES = 64 * 2**20
 class Service(rpc.VmAgentServicer):
     """Every call of the protocol, each a few lines over the desktop's parts."""
 
-    def __init__(self, desktop: Desktop, stopped: asyncio.Event) -> None:
-        """Serve a started desktop; `stopped` is set by Shutdown."""
-        self._desktop = desktop
+    def __init__(self, desktop: Desktop, gate: Gate, stopped: asyncio.Event) -> None:
+        """Serve a started desktop behind `gate`; `stopped` is set by Shutdown."""
+        self._desktop, self._gate = desktop, gate
         self._session = Session(desktop)
         self._steps = StepsOnce(self._session.step)
         self._stopped = stopped
@@ -40,7 +41,7 @@ class Service(rpc.VmAgentServicer):
 
     async def Hello(self, request: pb.HelloRequest, context: grpc.aio.ServicerContext) -> pb.HelloReply:
         """Tell what this daemon is."""
-        return await guard(context, self._hello)
+        return await guard(context, self._hello, request)
 
     async def Step(self, request: pb.StepRequest, context: grpc.aio.ServicerContext) -> pb.StepReply:
         """Act, settle, observe."""
@@ -152,12 +153,13 @@ class Service(rpc.VmAgentServicer):
         left_s = context.time_remaining()
         return await guard(context, self._desktop.health.guard, left_s, function, *arguments)
 
-    async def _hello(self) -> pb.HelloReply:
+    async def _hello(self, request: pb.HelloRequest) -> pb.HelloReply:
         return pb.HelloReply(
             protocol_version=PROTOCOL_VERSION,
             agent_version=__version__,
             python_version=platform.python_version(),
             screen=await self._screen(),
+            session=self._gate.claim() if request.claim else "",
         )
 
     async def _step(self, request: pb.StepRequest, context: grpc.aio.ServicerContext) -> pb.StepReply:
@@ -224,8 +226,12 @@ async def _pull(data: Any) -> Any:
     return next(data, None)
 
 
-def make_server(address: str, gate: Gate, service: Service) -> grpc.aio.Server:
-    """Build a server that listens on `address`, unix:PATH or HOST:PORT, behind a gate."""
+def make_server(door: Door, gate: Gate, service: Service) -> grpc.aio.Server:
+    """Build a server that listens at `door`.
+
+    Raises:
+        PartUnavailable: it cannot.
+    """
     server = grpc.aio.server(
         interceptors=[gate],
         options=[
@@ -238,5 +244,10 @@ def make_server(address: str, gate: Gate, service: Service) -> grpc.aio.Server:
         ],
     )
     rpc.add_VmAgentServicer_to_server(service, server)
-    server.add_insecure_port(address)
+    try:
+        bound = door.open(server)
+    except RuntimeError as error:
+        raise PartUnavailable("daemon", f"cannot listen on {door.address}: {error}") from error
+    if not bound:
+        raise PartUnavailable("daemon", f"cannot listen on {door.address}")
     return server

@@ -63,7 +63,7 @@ def run(app: App, machine: str, cases: Sequence[Case]) -> Iterator[Outcome]:
 
     Args:
         app: whose program is on the desktop.
-        machine: a name of `loader.MACHINES`, whose processes this host can see.
+        machine: a name of `machine_names`, whose processes this host can see.
         cases: see `choose`.
     """
     stage: Stage | None = None

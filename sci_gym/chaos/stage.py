@@ -17,8 +17,8 @@ from sci_gym.chaos.tap import Tap, TappedMachine
 from sci_gym.coordinator import Coordinator
 from sci_gym.env import EnvOptions, SciEnv
 from sci_gym.errors import DeadlineError, SciGymError
-from sci_gym.loader import MACHINES, select_tasks
-from sci_gym.machines import MachineSpec
+from sci_gym.loader import select_tasks
+from sci_gym.machines import MachineSpec, load_machine
 from sci_gym.specs import A11yNode, Action, State
 from sci_gym.stage import Timing
 
@@ -45,14 +45,14 @@ class Stage:
 
         Args:
             app: whose first program can be blocked by `touch ~/.sci-gym-block`.
-            machine: a name of `loader.MACHINES`.
+            machine: a name of `machine_names`.
             extra: further programs.
         """
         self._files = tempfile.TemporaryDirectory(prefix="chaos-")
         self.app = _extended(app, Path(self._files.name), extra)
         width, height = _SIZE_PX
         spec = MachineSpec(width, height, memory_bytes=_MEMORY_BYTES, disk_bytes=_DISK_BYTES)
-        self.machine = TappedMachine(MACHINES[machine](spec))
+        self.machine = TappedMachine(load_machine(machine)(spec))
         coordinator = Coordinator(lambda: self.machine, self.app, _TIMING)
         options = EnvOptions(interface="hybrid", width=width, height=height)
         self.env = SciEnv(self.app, select_tasks(app, None), coordinator, options)

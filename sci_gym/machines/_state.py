@@ -194,7 +194,7 @@ def _prove(state: SavedState) -> None:
 
 def _daemon_arguments(spec: MachineSpec) -> Sequence[str]:
     return (
-        "--listen", f"{GUEST_ADDRESS}:{GUEST_PORT}", "--size", f"{spec.width}x{spec.height}",
+        "--listen", f"{GUEST_ADDRESS}:{GUEST_PORT}", "--no-tls", "--size", f"{spec.width}x{spec.height}",
         "--max-memory", str(spec.memory_bytes), "--max-processes", str(spec.processes),
     )  # fmt: skip
 

@@ -42,11 +42,15 @@ class Endpoint:
         token: the secret of every call.
         frame_memory: what this process and the daemon both map, `frames.memory_bytes` large; None where they
             run on different machines.
+        session: what the daemon answers to, once its desktop is claimed; "" where nobody claims it.
+        ca: certificates in PEM, one of which must have signed the daemon's; None: no TLS.
     """
 
     address: str
     token: str
     frame_memory: mmap.mmap | None = None
+    session: str = ""
+    ca: bytes | None = None
 
     def __repr__(self) -> str:
         """Leave the token out, so that no log holds it."""
@@ -80,9 +84,11 @@ class Machine(abc.ABC):
 
     Attributes:
         title: what messages call this kind of machine.
+        single: the options name one desktop, of which no second can be had.
     """
 
     title: ClassVar[str] = "this machine"
+    single: ClassVar[bool] = False
 
     @property
     def slowness(self) -> float:

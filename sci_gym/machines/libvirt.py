@@ -225,6 +225,9 @@ class LibvirtMachine(Machine):
         return save_running(machine, disk, folder, saved.image, saved.hardware)
 
 
+MACHINE = LibvirtMachine
+
+
 class VmSnapshot(Snapshot):
     """One moment of a virtual machine, in a folder of its own."""
 

@@ -188,6 +188,9 @@ class SandboxMachine(Machine):
         return f"its log ends: {text[-1500:]!r}" if text else "its log is empty"
 
 
+MACHINE = SandboxMachine
+
+
 def _prepare(folder: Path) -> None:
     """Lay out a machine's folder: the daemon's socket folder, and a password file of its own."""
     folder.chmod(0o711)
@@ -227,7 +230,8 @@ def _command(folder: Path, spec: MachineSpec, frame_fd: int) -> list[str]:
         line += ["--setenv", name, value]
     line += ["--", sys.executable, "-S", "-m", "sci_gym_vm_agent", "--listen", f"unix:{_SOCKETS}/agent.sock"]
     line += ["--size", f"{spec.width}x{spec.height}", "--max-memory", str(spec.memory_bytes)]
-    return [*line, "--max-processes", str(spec.processes), "--frame-fd", str(frame_fd)]
+    line += ["--max-processes", str(spec.processes), "--frame-fd", str(frame_fd)]
+    return [*line, "--network", "machine"]  # which has none
 
 
 def _system(folder: Path) -> list[str]:
