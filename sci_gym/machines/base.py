@@ -179,6 +179,10 @@ class Machine(abc.ABC):
         """What this host sees of a machine whose daemon does not answer: the part that is dead or stopped."""
         return None
 
+    def facts(self) -> Mapping[str, str]:
+        """What else is worth telling of it, such as how it was started."""
+        return {}
+
     @property
     @abc.abstractmethod
     def running(self) -> bool:

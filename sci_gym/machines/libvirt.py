@@ -15,7 +15,7 @@ import shutil
 import tempfile
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -37,6 +37,10 @@ from sci_gym.machines.base import Endpoint, Machine, MachineSpec, Snapshot
 _COMMANDS = {COMMAND: "qemu-system-x86", "qemu-img": "qemu-utils", "setpriv": "util-linux"}
 _MAX_CORES = 2
 _EMULATED = 5.0
+_METHODS = {
+    "mapped": "clones map the memory of a saved machine, and keep their own writes",
+    "copied": "clones read the memory of a saved machine: mapping it did not work here",
+}
 _SYSTEM_BYTES = 512 * 2**20
 _GREET_S = 60.0
 _END_S = 1.0
@@ -165,10 +169,13 @@ class LibvirtMachine(Machine):
         process = self._remains.process if self._remains else None
         return process is not None and process.poll() is None
 
-    @property
-    def method(self) -> str:
-        """How its clones come by their memory: "mapped" or "copied"; "" before the first start."""
-        return self._saved.method if self._saved else ""
+    def facts(self) -> Mapping[str, str]:
+        """Keys: "accelerator"; and once it was started "image", "fork"."""
+        told = {"accelerator": " because ".join(accelerator())}
+        if self._saved is not None:
+            told["image"] = self._saved.image.key
+            told["fork"] = _METHODS[self._saved.method]
+        return told
 
     @property
     def _hardware(self) -> Hardware:
