@@ -1,4 +1,4 @@
-"""What does a clone of a virtual machine cost: start, first screenshot, step, memory; alone and in a crowd?"""
+"""What does a clone of a virtual machine cost: start, screenshot, step, memory; alone and in a crowd?"""
 
 from __future__ import annotations
 
@@ -23,7 +23,11 @@ _WHAT = {"start": "ms", "first screenshot": "ms", "step that moves the pointer":
 def run(plan: Plan) -> list[Row]:
     """Measure one clone after the other beside a sandbox, then clones that run together."""
     plan.tell("the machine that clones go on from")
-    LibvirtMachine(_SPEC).start()
+    first = LibvirtMachine(_SPEC)
+    try:
+        first.start()
+    finally:
+        first.stop()
     return [*_alone(plan), *_crowd(plan)]
 
 
