@@ -172,6 +172,14 @@ def test_a_killed_machine_is_told_and_restored(machine: LibvirtMachine) -> None:
 
 
 @pytest.mark.timeout(900)
+def test_a_stopped_machine_is_told(machine: LibvirtMachine) -> None:
+    machine.restore()
+    assert machine.fault() is None
+    _qemu(machine).suspend()
+    assert "stopped" in str(machine.fault())
+
+
+@pytest.mark.timeout(900)
 def test_a_damaged_state_is_told(machine: LibvirtMachine, tmp_path: Path) -> None:
     machine.restore()
     saved = machine._saved

@@ -48,7 +48,9 @@ class Keeper:
         """Follow orders until the daemon ends."""
         self._answer("awake")
         while self._daemon is None or self._daemon.poll() is None:
-            watched = [self._port] if self._daemon is None else [self._port, self._daemon.stdout]
+            watched: "list[Any]" = [self._port]
+            if self._daemon is not None:
+                watched.append(self._daemon.stdout)
             readable, _, _ = select.select(watched, [], [])
             if self._port in readable:
                 self._text += os.read(self._port, 4096)

@@ -8,10 +8,10 @@ line that only this process holds, after it was cloned.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
 import shutil
+import subprocess
 import tempfile
 import threading
 import weakref
@@ -29,6 +29,7 @@ from sci_gym.errors import (
 )
 from sci_gym.images import Image, find_image
 from sci_gym.machines._accel import accelerator
+from sci_gym.machines._parts import stopped
 from sci_gym.machines._qemu import COMMAND, PREFIX, Hardware, Qemu
 from sci_gym.machines._remains import Remains
 from sci_gym.machines._state import SavedState, load_state, make_template, publish, save_running
@@ -155,11 +156,11 @@ class LibvirtMachine(Machine):
         process = self._remains.process if self._remains else None
         if process is None:
             return DisconnectedError(self.title, "does not run")
-        with contextlib.suppress(Exception):
-            process.wait(_END_S)
-        code = process.poll()
-        if code is None:
-            return None
+        try:
+            code = process.wait(_END_S)
+        except subprocess.TimeoutExpired:
+            part = stopped({self.title: [process.pid]})
+            return InfrastructureError(part, "its process is stopped") if part else None
         ended = f"was ended by signal {-code}" if code < 0 else "was switched off: its daemon ended"
         return DisconnectedError(self.title, f"{ended}; {self._qemu.log() if self._qemu else ''}")
 
