@@ -21,7 +21,7 @@ from sci_gym.specs import Action
 
 _PACKAGES = ("sci-gym", "gymnasium", "grpcio", "protobuf", "numpy")
 _TRIAL_STEPS = 3
-_EXTRAS = {"rl": "stable-baselines3", "libvirt": "libvirt-python", "ray": "ray"}
+_EXTRAS = {"rl": "stable-baselines3", "ray": "ray"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,9 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import gymnasium as gym
 import psutil
 import pytest
 
@@ -31,6 +33,7 @@ from sci_gym.machines import Endpoint, MachineSpec, _accel
 from sci_gym.machines._qemu import PREFIX
 from sci_gym.machines._qmp import Line, Monitor
 from sci_gym.machines.libvirt import LibvirtMachine
+from sci_gym.specs import Action
 from tests.virtual import SPEC, make_machine
 
 _CALL_S = 60.0
@@ -219,6 +222,35 @@ def test_a_killed_parent_leaves_nothing(machine: LibvirtMachine, folders: Path) 
     finally:
         other.stop()
     assert not list(folders.glob(f"{PREFIX}*"))
+
+
+@pytest.mark.program
+@pytest.mark.timeout(1500)
+def test_the_same_actions_from_one_snapshot_give_the_same_state() -> None:
+    env = gym.make(
+        "SciBoard-KAlgebra-v0", machine=make_machine(), task="plot-2d-and-value",
+        resolution=(SPEC.width, SPEC.height), disable_env_checker=True,
+    )  # fmt: skip
+    playing: Any = env.unwrapped
+    try:
+        env.reset(seed=1)
+        env.step(Action.type("a:=5\n"))
+        with playing.snapshot() as moment:
+            forks = playing.fork(2, moment)
+            seen = []
+            for fork in forks:
+                try:
+                    observation, *_, info = fork.step(Action.type("b:=a+2\n"))
+                    assert "infra_error" not in info
+                    seen.append((observation["a11y"], fork.app.read_state(fork.last)))
+                finally:
+                    fork.close()
+            playing.revert(moment)
+            assert "b" not in playing.app.read_state(playing.last)["variables"]
+        assert seen[0] == seen[1]
+        assert seen[0][1]["variables"]["b"] == "7"
+    finally:
+        env.close()
 
 
 def _event(status: str) -> dict[str, object]:
