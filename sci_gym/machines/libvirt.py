@@ -105,9 +105,7 @@ class LibvirtMachine(Machine):
         with self._lock:
             if self._qemu is None or self._saved is None or not self.running:
                 raise DisconnectedError(self.title, "does not run")
-            parent = self._saved.image.folder
-            remove_orphans(_SNAPSHOT, parent)
-            folder = Path(tempfile.mkdtemp(prefix=_SNAPSHOT, dir=parent))
+            folder = Path(tempfile.mkdtemp(prefix=_SNAPSHOT, dir=self._saved.image.folder))
             lock = claim(folder)
             try:
                 return VmSnapshot(self.spec, self._save(folder, self._saved, self._qemu), lock)
@@ -186,6 +184,7 @@ class LibvirtMachine(Machine):
     def _go_on_from(self, saved: SavedState) -> Endpoint:
         self._discard()
         remove_orphans(PREFIX)
+        remove_orphans(_SNAPSHOT, saved.image.folder)
         remains = self._remains = Remains(PREFIX)
         self._finalizer = weakref.finalize(self, remains.end)
         try:
