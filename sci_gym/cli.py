@@ -1,4 +1,4 @@
-"""The command line: `sci-gym doctor | demo | tasks | verify | play | soak | chaos | bench`.
+"""The command line: `sci-gym doctor | demo | tasks | image | verify | play | soak | chaos | bench`.
 
 Every command takes `--json`: one object on standard output and nothing else there; progress goes to
 standard error. The exit status is 0 when all is well, 1 on a miss, 2 on a wrong call, 130 after Ctrl-C.
@@ -25,6 +25,7 @@ from sci_gym import doctor as examination
 from sci_gym.app import App
 from sci_gym.bounds import clean
 from sci_gym.errors import SciGymError
+from sci_gym.image_cli import image_app
 from sci_gym.loader import app_names, load_app
 from sci_gym.tasks import Template, load_templates
 
@@ -33,6 +34,7 @@ app = typer.Typer(
 )
 tasks_app = typer.Typer(no_args_is_help=True, help="The shipped tasks.")
 app.add_typer(tasks_app, name="tasks")
+app.add_typer(image_app, name="image")
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
 AppName = Annotated[str | None, typer.Option("--app", help="Name of an app; all by default.")]

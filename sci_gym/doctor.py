@@ -16,12 +16,12 @@ import gymnasium as gym
 from sci_gym.app import App
 from sci_gym.errors import ConfigurationError, SciGymError
 from sci_gym.loader import app_names, load_app
-from sci_gym.machines import MachineSpec, SandboxMachine, load_machine, machine_names
+from sci_gym.machines import Machine, MachineSpec, SandboxMachine, load_machine, machine_names
 from sci_gym.specs import Action
 
 _PACKAGES = ("sci-gym", "gymnasium", "grpcio", "protobuf", "numpy")
 _TRIAL_STEPS = 3
-_EXTRAS = {"rl": "stable-baselines3", "libvirt": "libvirt-python", "ray": "ray"}
+_EXTRAS = {"rl": "stable-baselines3", "ray": "ray"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,15 +109,19 @@ def _machine(name: str, trial: bool) -> list[Finding]:
     start = time.perf_counter()
     try:
         desktop.start()
-        started = Finding(
-            name, "trial start", True, f"a desktop in {time.perf_counter() - start:.2f} s", needed=needed
-        )
+        took = f"a desktop in {time.perf_counter() - start:.2f} s"
+        started = [Finding(name, "trial start", True, took, needed=needed), *_facts(name, desktop, needed)]
     except SciGymError as error:
-        return [Finding(name, "trial start", False, str(error), _namespace_fix(str(error)), needed)]
+        failed = Finding(name, "trial start", False, str(error), _namespace_fix(str(error)), needed)
+        return [failed, *_facts(name, desktop, needed)]
     finally:
         desktop.stop()
     whole = [app for app in map(load_app, app_names()) if all(one.found for one in app.requirements)]
-    return [started, *(_episode(name, app, needed) for app in whole[:1])]
+    return [*started, *(_episode(name, app, needed) for app in whole[:1])]
+
+
+def _facts(name: str, desktop: Machine, needed: bool) -> list[Finding]:
+    return [Finding(name, what, True, detail, needed=needed) for what, detail in desktop.facts().items()]
 
 
 def _episode(machine: str, app: App, needed: bool) -> Finding:

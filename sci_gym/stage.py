@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sci_gym import codec
 from sci_gym.app import App
@@ -18,7 +18,7 @@ from sci_gym.errors import (
     ProtocolError,
 )
 from sci_gym.guest_api import call_api
-from sci_gym.machines.base import Machine, Snapshot
+from sci_gym.machines.base import Endpoint, Machine, Snapshot
 from sci_gym.specs import STOP_KINDS, Action, Kind, Observation, Program, Verb
 from sci_gym.stats import Stats
 from sci_gym_protos import vm_agent_pb2 as pb
@@ -30,7 +30,7 @@ _MAX_FILE_BYTES = 2**20
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """How long to wait for what.
+    """How long to wait for what, at this host's own speed; machines that emulate get more.
 
     Attributes:
         quiet_s: the screen counts as settled after so long without a change.
@@ -50,6 +50,13 @@ class Timing:
     code_s: float = 60.0
     resets: int = 3
     launches: int = 3
+
+    def stretched(self, factor: float) -> Timing:
+        """The same for a machine on which all takes `factor` times as long; a screen at rest is at rest."""
+        return replace(
+            self, settle_s=self.settle_s * factor, answer_s=self.answer_s * factor,
+            wait_s=self.wait_s * factor, code_s=self.code_s * factor,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +84,7 @@ class Stage:
         self.machine = machine
         self.files: tuple[str, ...] = ()
         self.phases = pb.Phases()
-        self._app, self._timing, self._stats = app, timing, stats
+        self._app, self._timing, self._stats = app, timing.stretched(machine.slowness), stats
         self._client: VMAgentClient | None = None
         self._cursor = (0, 0)
 
@@ -90,14 +97,19 @@ class Stage:
         """
         self._disconnect()
         self.machine.require(self._app.requirements)
+        key = _launched(self._app)
         with self._stats.timed("machine"):
-            endpoint = self.machine.restore() if self.machine.running else self.machine.start()
-            self._client = VMAgentClient(endpoint, self._timing.answer_s)
-            self._client.hello()
-        with self._stats.timed("launch"):
-            self._launch(self._client)
+            kept = self.machine.recall(key)
+            endpoint = kept or (self.machine.restore() if self.machine.running else self.machine.start())
+            self._connect(endpoint)
+        if kept is None:
+            with self._stats.timed("launch"):
+                self._launch(self.client)
         with self._stats.timed("ready"):
             self.wait_for(f"{self._app.title} ready", self._app.ready)
+        if kept is None and (moved := self.machine.keep(key)) is not None:
+            self._disconnect()
+            self._connect(moved)
 
     def snapshot(self) -> Moment:
         """Keep this moment; raises what `Machine.snapshot` raises."""
@@ -111,8 +123,7 @@ class Stage:
         """
         with self._stats.timed("fork"):
             endpoint = self.machine.start()
-            self._client = VMAgentClient(endpoint, self._timing.answer_s, last_step_id=moment.last_step_id)
-            self._client.hello()
+            self._connect(endpoint, moment.last_step_id)
         self.files, self._cursor = moment.files, moment.cursor
 
     def inspect(self) -> Observation:
@@ -197,6 +208,10 @@ class Stage:
         if not self.machine.stop():
             self._stats.count("unstoppable")
 
+    def _connect(self, endpoint: Endpoint, last_step_id: int = 0) -> None:
+        self._client = VMAgentClient(endpoint, self._timing.answer_s, last_step_id=last_step_id)
+        self._client.hello()
+
     def _disconnect(self) -> None:
         if self._client is not None:
             self._client.close()
@@ -209,7 +224,7 @@ class Stage:
                 program.argv,
                 env=program.env,
                 preload_c=program.preload.read_text() if program.preload else "",
-                register_s=program.register_s,
+                register_s=program.register_s * self.machine.slowness,
                 max_launches=self._timing.launches,
             )
             self._stats.count("relaunches", launched.launches - 1)
@@ -251,6 +266,15 @@ class Stage:
         )
         ended = "timed out" if result.timed_out else f"exit code {result.exit_code}"
         return f"{result.stdout}{result.stderr}[{ended}]"
+
+
+def _launched(app: App) -> str:
+    """What a desktop is kept by on which an app's programs stand ready: all that starts them."""
+    parts = [
+        (one.name, one.argv, sorted(one.env.items()), one.preload.read_text() if one.preload else "")
+        for one in app.programs
+    ]
+    return repr((app.name, parts))
 
 
 def _check_programs(programs: Sequence[Program]) -> None:

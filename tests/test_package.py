@@ -23,10 +23,18 @@ FOLDERS = {
 # Lower layers first; a module may import its own layer and those before it.
 LAYERS = [
     {"sci_gym_protos"},
-    {"sci_gym.errors", "sci_gym.specs", "sci_gym.web", "sci_gym.templates", "sci_gym.stats"},
+    {
+        "sci_gym.errors",
+        "sci_gym.specs",
+        "sci_gym.web",
+        "sci_gym.templates",
+        "sci_gym.stats",
+        "sci_gym.claims",
+    },
     {
         "sci_gym.app",
         "sci_gym.bounds",
+        "sci_gym.images",
         "sci_gym.codec",
         "sci_gym.frames",
         "sci_gym.trees",
@@ -53,6 +61,7 @@ LAYERS = [
         "sci_gym.chaos",
     },
     {"sci_gym.demo", "sci_gym.benchmarks"},
+    {"sci_gym.image_cli"},
     {"sci_gym.cli"},
 ]
 APP_MAY = {"sci_gym.errors", "sci_gym.specs", "sci_gym.app", "sci_gym.evaluation"}

@@ -1,7 +1,9 @@
 """One Linux desktop, served over gRPC to whoever has its token.
 
 The token is the first line of standard input, so that it is in no argument list, environment or file; or it
-is read from --token-file. When standard input ends, whoever started the daemon is gone, and it ends as well.
+is read from --token-file. Each further line is the token from then on, in place of the one before, and is
+answered with "ready": a machine that was copied while it ran gets one of its own, and counts its steps anew.
+When standard input ends, whoever started the daemon is gone, and it ends as well.
 
 On a machine of your own, for `gym.make(..., machine="remote")` elsewhere, as an ordinary user:
 
@@ -24,6 +26,7 @@ import os
 import signal
 import sys
 from pathlib import Path
+from typing import Callable, Optional
 
 from sci_gym_vm_agent import __version__
 from sci_gym_vm_agent.door import Door
@@ -75,18 +78,47 @@ def parse_arguments(arguments: list[str]) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
+class Orders(asyncio.Protocol):
+    """Standard input after the first token: each line is the next one, and its end is the daemon's."""
+
+    def __init__(self, stopped: asyncio.Event) -> None:
+        """Set `stopped` at the end; whoever serves sets `renew`."""
+        self.renew: Optional[Callable[[str], None]] = None
+        self._stopped = stopped
+        self._text = b""
+
+    def data_received(self, data: bytes) -> None:
+        """Take each whole line; one that is no token, or comes before the daemon serves, ends it."""
+        *lines, self._text = (self._text + data).split(b"\n")
+        for line in lines:
+            if self.renew is None:
+                raise ValueError("a token came before the daemon served")
+            self.renew(check_token(line.decode().strip()))
+            print("ready", flush=True)
+
+    def connection_lost(self, error: Optional[Exception]) -> None:
+        """Stop."""
+        self._stopped.set()
+
+
 async def run(options: argparse.Namespace, door: Door, token: str) -> None:
     """Serve one desktop, or keep them coming, until told to stop."""
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopped.set)
+    orders = Orders(stopped)
     if options.token_file is None:
-        await _stop_with_stdin(stopped)
-    await (serve_series if options.keep else serve)(options, door, token, stopped)
+        await loop.connect_read_pipe(lambda: orders, sys.stdin)
+    if options.keep:
+        await serve_series(options, door, token, stopped)
+    else:
+        await serve(options, door, token, stopped, orders)
 
 
-async def serve(options: argparse.Namespace, door: Door, token: str, stopped: asyncio.Event) -> None:
+async def serve(
+    options: argparse.Namespace, door: Door, token: str, stopped: asyncio.Event, orders: Orders
+) -> None:
     """Bring the desktop up, and serve it until `stopped`."""
     width, height = (int(part) for part in options.size.split("x"))
     if options.frame_fd is not None:
@@ -106,21 +138,20 @@ async def serve(options: argparse.Namespace, door: Door, token: str, stopped: as
     await desktop.start()
     guard = asyncio.create_task(MemoryGuard(desktop.programs, options.max_memory).watch())
     gate = Gate(token)
-    server = make_server(door, gate, Service(desktop, gate, stopped))
+    service = Service(desktop, gate, stopped)
+    server = make_server(door, gate, service)
     await server.start()
+
+    def renew(token: str) -> None:
+        gate.renew(token)
+        service.forget_steps()
+
+    orders.renew = renew
     print("ready", flush=True)
     await stopped.wait()
     guard.cancel()
     await server.stop(_GOODBYE_S)
     await desktop.stop()
-
-
-async def _stop_with_stdin(stopped: asyncio.Event) -> None:
-    class Watch(asyncio.Protocol):
-        def connection_lost(self, error: Exception | None) -> None:
-            stopped.set()
-
-    await asyncio.get_running_loop().connect_read_pipe(Watch, sys.stdin)
 
 
 def read_token(options: argparse.Namespace) -> str:
@@ -137,8 +168,13 @@ def read_token(options: argparse.Namespace) -> str:
         token = options.token_file.read_text().strip()
         if not options.keep:
             options.token_file.unlink()
+    return check_token(token)
+
+
+def check_token(token: str) -> str:
+    """Return a token that is long enough; ValueError for another."""
     if len(token) < _MIN_TOKEN_CHARS:
-        raise SystemExit(f"sci_gym_vm_agent: the token must have at least {_MIN_TOKEN_CHARS} characters")
+        raise ValueError(f"the token must have at least {_MIN_TOKEN_CHARS} characters")
     return token
 
 

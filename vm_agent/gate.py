@@ -28,6 +28,10 @@ class Gate(grpc.aio.ServerInterceptor):  # type: ignore[misc]
 
     def __init__(self, token: str) -> None:
         """Let calls with `token` pass."""
+        self.renew(token)
+
+    def renew(self, token: str) -> None:
+        """From now on let calls with `token` pass, and none with the one before."""
         self._expected = f"Bearer {token}".encode()
         self._session = ""
 

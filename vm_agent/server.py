@@ -35,6 +35,10 @@ class Service(rpc.VmAgentServicer):
         self._steps = StepsOnce(self._session.step)
         self._stopped = stopped
 
+    def forget_steps(self) -> None:
+        """Begin a new series of step ids: the next caller is another one."""
+        self._steps = StepsOnce(self._session.step)
+
     async def Hello(self, request: pb.HelloRequest, context: grpc.aio.ServicerContext) -> pb.HelloReply:
         """Tell what this daemon is."""
         return await guard(context, self._hello, request)

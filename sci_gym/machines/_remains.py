@@ -14,7 +14,7 @@ from pathlib import Path
 
 import psutil
 
-from sci_gym.machines._claims import claim
+from sci_gym.claims import claim
 
 _STOP_S = 5.0
 
@@ -60,7 +60,8 @@ class Remains:
             return 0
         total = 0
         with contextlib.suppress(psutil.Error):
-            for one in psutil.Process(self.process.pid).children(recursive=True):
+            first = psutil.Process(self.process.pid)
+            for one in (first, *first.children(recursive=True)):
                 with contextlib.suppress(psutil.Error):
                     total += one.memory_full_info().pss
         return total

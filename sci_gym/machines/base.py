@@ -90,6 +90,11 @@ class Machine(abc.ABC):
     title: ClassVar[str] = "this machine"
     single: ClassVar[bool] = False
 
+    @property
+    def slowness(self) -> float:
+        """How many times as long as on this host itself things may take there."""
+        return 1.0
+
     def __init__(self, spec: MachineSpec) -> None:
         """Plan a machine; nothing runs before `start`."""
         self.spec = spec
@@ -126,6 +131,24 @@ class Machine(abc.ABC):
         """
         raise ConfigurationError(f"machine: {self.title} cannot fork; use machine='libvirt'")
 
+    def keep(self, key: str) -> Endpoint | None:
+        """Keep this moment for `recall`s to come, of other processes too, and go on from it.
+
+        Returns:
+            Where the daemon listens from now on; None where this kind of machine keeps nothing, and runs on.
+
+        Raises:
+            InfrastructureError: it failed.
+        """
+        return None
+
+    def recall(self, key: str) -> Endpoint | None:
+        """Start where a machine like this one was kept under `key`; None where none was.
+
+        Raises what `start` raises.
+        """
+        return None
+
     def held_bytes(self) -> int:
         """What it holds of this host's memory; at worst what it may hold, where that cannot be told."""
         return self.spec.memory_bytes
@@ -155,6 +178,10 @@ class Machine(abc.ABC):
     def fault(self) -> InfrastructureError | None:
         """What this host sees of a machine whose daemon does not answer: the part that is dead or stopped."""
         return None
+
+    def facts(self) -> Mapping[str, str]:
+        """What else is worth telling of it, such as how it was started."""
+        return {}
 
     @property
     @abc.abstractmethod

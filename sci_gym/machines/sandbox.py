@@ -24,9 +24,9 @@ from pathlib import Path
 from typing import Any
 
 from sci_gym.app import Requirement
+from sci_gym.claims import remove_orphans
 from sci_gym.errors import DisconnectedError, InfrastructureError, LaunchError, MissingDependencyError
 from sci_gym.frames import memory_bytes
-from sci_gym.machines._claims import remove_orphans
 from sci_gym.machines._parts import find_parts, stopped
 from sci_gym.machines._remains import Remains
 from sci_gym.machines._shared import share_memory

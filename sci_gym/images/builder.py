@@ -1,0 +1,183 @@
+"""Building an image, without root and without a hand: mmdebstrap, mke2fs, dpkg-deb, qemu-img.
+
+All of it happens in folders that are removed whatever happens; the last act renames the whole image into its
+place.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from sci_gym.claims import draft, locked
+from sci_gym.errors import ConfigurationError, LaunchError, MissingDependencyError
+from sci_gym.images import recipe as recipes
+from sci_gym.images.initrd import make_initrd
+from sci_gym.images.recipe import Recipe
+from sci_gym.images.store import Image, cache_folder, images, save_manifest
+
+STEPS = (
+    "collecting the daemon's packages",
+    "installing Debian packages and making the disk",
+    "making the initrd",
+    "packing the disk",
+)
+_COMMANDS = {"mmdebstrap": "mmdebstrap", "mke2fs": "e2fsprogs", "dpkg-deb": "dpkg", "qemu-img": "qemu-utils"}
+_KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
+_PREFIX = "sci-gym-image-"
+_LONGEST_S = 3600.0
+_LEFT_OUT = ("man", "doc", "locale", "info", "lintian", "help")
+
+
+def missing() -> dict[str, str]:
+    """What a build needs and this host lacks: command to Debian package."""
+    lacking = {command: package for command, package in _COMMANDS.items() if not _found(command)}
+    if not _KEYRING.exists():
+        lacking[str(_KEYRING)] = "debian-archive-keyring"
+    return lacking
+
+
+def build(recipe: Recipe, tell: Callable[[str], None] = lambda step: None) -> Image:
+    """The image of a recipe: the one that is there, or a new one, which takes minutes.
+
+    Args:
+        recipe: what it holds.
+        tell: called with each of `STEPS` as it begins.
+
+    Raises:
+        MissingDependencyError: a command is not installed; the message says how to get it.
+        ConfigurationError: an installer's file is not there.
+        LaunchError: a command failed; the message ends with what it said.
+    """
+    for name, path in recipe.installers.items():
+        if not path.is_file():
+            raise ConfigurationError(f"installer {name}: there is no file {path}")
+    key = recipe.key
+    with locked(cache_folder() / f"{key}.lock", _LONGEST_S):
+        known = next((one for one in images() if one.key == key), None)
+        return known or _build(recipe, key, tell)
+
+
+def _build(recipe: Recipe, key: str, tell: Callable[[str], None]) -> Image:
+    lacking = missing()
+    if lacking:
+        raise MissingDependencyError(
+            f"building an image needs {', '.join(lacking)}; install with: apt-get install "
+            f"--no-install-recommends {' '.join(sorted(set(lacking.values())))}"
+        )
+    start_s = time.monotonic()
+    with _drafts() as (work, out), draft(cache_folder(), ".draft-") as kept:
+        image = kept / key
+        image.mkdir()
+        tell(STEPS[0])
+        _pack_daemon(work)
+        tell(STEPS[1])
+        _install(recipe, work, out)
+        tell(STEPS[2])
+        _take_kernel(work, out, image)
+        tell(STEPS[3])
+        _run(["qemu-img", "convert", "-O", "qcow2", str(out / "disk.raw"), str(image / "disk.qcow2")], work)
+        made = Image(
+            key, cache_folder() / key, recipe.all_packages, tuple(recipe.installers),
+            recipes.daemon_digest(), time.time(), time.monotonic() - start_s,
+        )  # fmt: skip
+        save_manifest(made, image)
+        image.rename(made.folder)
+    return made
+
+
+@contextlib.contextmanager
+def _drafts() -> Iterator[tuple[Path, Path]]:
+    """A folder of ours, and one in it that the guest's root, another user here, can write to.
+
+    Nobody else can list the outer one, and the inner one's name cannot be guessed.
+    """
+    with draft(Path(tempfile.gettempdir()), _PREFIX) as work:
+        work.chmod(0o711)
+        out = work / secrets.token_hex(16)
+        out.mkdir()
+        out.chmod(0o777)
+        yield work, out
+
+
+def _pack_daemon(work: Path) -> None:
+    """Put the daemon and what it imports, for the guest's Python, into an archive that root owns."""
+    target = work / "packages"
+    major, minor = recipes.GLIBC
+    platforms = [f"manylinux_{major}_{old}_x86_64" for old in range(minor, 16, -1)]
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-compile"]
+    command += ["--only-binary=:all:", "--python-version", recipes.PYTHON, "--target", str(target)]
+    for platform in (*platforms, "manylinux2014_x86_64", "any"):
+        command += ["--platform", platform]
+    _run([*command, *recipes.python_packages()], work)
+    with tarfile.open(work / "daemon.tar", "w") as archive:
+        archive.add(target, "sci-gym/packages", filter=_roots)
+        for name, path in recipes.daemon_files():
+            archive.add(path, f"sci-gym/{name}", filter=_roots)
+
+
+def _roots(entry: tarfile.TarInfo) -> tarfile.TarInfo:
+    entry.uid = entry.gid = 0
+    entry.uname = entry.gname = "root"
+    entry.mode |= 0o755 if entry.isdir() else 0o644
+    return entry
+
+
+def _install(recipe: Recipe, work: Path, out: Path) -> None:
+    """Make the guest's disk."""
+    script = out / "finish.sh"
+    shutil.copy(recipes.GUEST / "finish.sh", script)
+    script.chmod(0o755)
+    command = ["mmdebstrap", "--variant=apt", "--aptopt=APT::Install-Recommends false"]
+    command += [f"--include={','.join(recipe.all_packages)}"]
+    command += [f"--dpkgopt=path-exclude=/usr/share/{name}/*" for name in _LEFT_OUT]
+    command += [f"--customize-hook=tar-in {work / 'daemon.tar'} /opt"]
+    if recipe.installers:
+        (work / "installers").mkdir()
+        for name, path in recipe.installers.items():
+            shutil.copy(path, work / "installers" / f"{name}.deb")
+        command += [f"--customize-hook=copy-in {work / 'installers'} /opt"]
+    command += [f"--customize-hook={script}", recipes.SUITE, "/dev/null"]
+    _run(command, work, {"OUT": str(out), "KERNEL": recipes.KERNEL, "SIZE": recipes.DISK})
+
+
+def _take_kernel(work: Path, out: Path, image: Path) -> None:
+    kernel = work / "kernel"
+    _run(["dpkg-deb", "-x", str(out / "kernel.deb"), str(kernel)], work)
+    (boot,) = (kernel / "boot").glob("vmlinuz-*")
+    shutil.copy(boot, image / "vmlinuz")
+    (image / "initrd").write_bytes(make_initrd(kernel, out / "busybox", recipes.GUEST / "init.sh"))
+
+
+def _run(command: Sequence[str], work: Path, env: Mapping[str, str] | None = None) -> None:
+    """Run a command of the build; what it says is told only when it fails."""
+    with (work / "log").open("w+b") as log:
+        variables = {**os.environ, "PATH": _path(), **(env or {})}
+        try:
+            done = subprocess.run(
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, timeout=_LONGEST_S, env=variables
+            )
+        except subprocess.TimeoutExpired as error:
+            raise LaunchError("image", f"{command[0]} was not done within {_LONGEST_S:.0f} s") from error
+        if done.returncode:
+            log.seek(0)
+            said = log.read().decode(errors="replace")[-2000:]
+            raise LaunchError("image", f"{command[0]} ended with {done.returncode}; its log ends: {said}")
+
+
+def _found(command: str) -> bool:
+    return shutil.which(command, path=_path()) is not None
+
+
+def _path() -> str:
+    """Where commands are; an ordinary user's PATH may lack those of the system."""
+    return f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"

@@ -1,0 +1,256 @@
+"""One QEMU: its command line, its channels, its start and its end."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import secrets
+import socket
+import subprocess
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from sci_gym.errors import DeadlineError, DisconnectedError, InfrastructureError, LaunchError
+from sci_gym.machines._accel import accelerator
+from sci_gym.machines._qmp import Line, Monitor
+from sci_gym.machines._remains import Remains
+from sci_gym.machines._spawn import spawn
+
+COMMAND = "qemu-system-x86_64"
+PREFIX = "sci-gym-vm-"
+GUEST_PORT = 50051
+GUEST_ADDRESS = "10.0.2.15"
+_FORWARD = re.compile(r"TCP\[HOST_FORWARD\]\s+\d+\s+127\.0\.0\.1\s+(\d+)")
+_SANDBOX = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny"
+_KERNEL = "console=ttyS0 quiet loglevel=3 panic=-1 random.trust_cpu=on mitigations=off nowatchdog"
+_GREET_S = 20.0
+_LOAD_S = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Hardware:
+    """What a guest runs on; a saved state goes on only on the same.
+
+    Attributes:
+        memory_bytes: of the guest.
+        cores: of the guest.
+    """
+
+    memory_bytes: int
+    cores: int
+
+    @property
+    def name(self) -> str:
+        """All that a saved state depends on."""
+        return f"{accelerator()[0]} {version()} {self.memory_bytes} {self.cores} {_KERNEL}"
+
+
+@dataclass(frozen=True, slots=True)
+class Media:
+    """The files that a QEMU works on.
+
+    Attributes:
+        kernel: to boot.
+        initrd: its first file system.
+        disk: qcow2, written to.
+        memory: file of the guest's memory; None keeps it in QEMU's process alone.
+        shared: whether the guest's writes go to the file of its memory; else they stay its own.
+    """
+
+    kernel: Path
+    initrd: Path
+    disk: Path
+    memory: Path | None
+    shared: bool
+
+
+@cache
+def version() -> str:
+    """QEMU's version, as it tells it."""
+    done = subprocess.run([COMMAND, "--version"], capture_output=True, text=True, check=True, timeout=60)
+    return done.stdout.partition("\n")[0]
+
+
+def make_overlay(base: Path, overlay: Path) -> None:
+    """Make a disk that shows `base` and keeps what is written."""
+    command = ["qemu-img", "create", "-q", "-f", "qcow2", "-F", "qcow2", "-b", str(base), str(overlay)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    if done.returncode:
+        raise LaunchError("virtual machine", f"qemu-img cannot make a disk: {done.stderr.strip()}")
+
+
+class Qemu:
+    """A running QEMU; it dies with this process, and all it leaves is in `remains`."""
+
+    def __init__(
+        self,
+        remains: Remains,
+        hardware: Hardware,
+        media: Media,
+        *,
+        incoming: int | None = None,
+        paused: bool = False,
+    ) -> None:
+        """Start it.
+
+        Args:
+            remains: owns its folder and process.
+            hardware: of the guest.
+            media: its files.
+            incoming: descriptor of a saved state to go on from; None boots.
+            paused: do not run the guest.
+
+        Raises:
+            LaunchError: it ended at once.
+        """
+        self._remains = remains
+        self._monitor_line, monitor = _pair()
+        self.keeper, keeper = _pair()
+        descriptors = [monitor.fileno(), keeper.fileno()]
+        command = _command(hardware, media, remains.folder, *descriptors)
+        command += ["-S"] if paused else []
+        command += [] if incoming is None else ["-incoming", "defer"]
+        with monitor, keeper, (remains.folder / "qemu.log").open("wb") as log:
+            remains.process = spawn(command, log, descriptors)
+        try:
+            self.monitor = Monitor(self._monitor_line, _GREET_S)
+            if incoming is not None:
+                self._load(incoming, without_memory=media.memory is not None and not media.shared)
+            if incoming is not None and not paused:
+                # What is said to the keeper before that is lost with the state that is replaced.
+                self.monitor.wait_for_move(_LOAD_S)
+                self.monitor.do("cont")
+        except InfrastructureError as error:
+            raise LaunchError("virtual machine", f"QEMU did not start; {self.log()}") from error
+
+    def port(self) -> int:
+        """The port of this host's loopback that leads to the daemon."""
+        told = self.monitor.do("human-monitor-command", **{"command-line": "info usernet"})
+        found = _FORWARD.search(told)
+        if found is None:
+            raise LaunchError("virtual machine", f"QEMU forwards no port; it tells {told!r}")
+        return int(found[1])
+
+    def introduce(self, deadline_s: float, arguments: Sequence[str] | None = None) -> str:
+        """Start a booting guest's daemon with `arguments`, or greet the one of a clone; give its new token.
+
+        The token goes through the keeper's line alone. With it go the time and fresh randomness.
+
+        Raises:
+            LaunchError: the guest did not answer within `deadline_s`, or its daemon did not start.
+        """
+        end = time.monotonic() + deadline_s
+        token = secrets.token_urlsafe(32)
+        if arguments is not None:
+            self._expect("awake", end)
+        order = {"token": token, "time_ns": time.time_ns(), "seed": secrets.token_hex(64)}
+        self.keeper.write({**order, "arguments": list(arguments or ())})
+        self._expect("ready", end)
+        return token
+
+    def _expect(self, word: str, end_s: float) -> None:
+        try:
+            said = self.keeper.read(end_s).decode(errors="replace").strip()
+        except DeadlineError as error:
+            raise LaunchError("virtual machine", f"the guest was not {word} in time; {self.log()}") from error
+        except DisconnectedError as error:
+            raise LaunchError("virtual machine", f"ended while it started; {self.log()}") from error
+        if said != word:
+            raise LaunchError("virtual machine", f"its daemon: {said}; {self.log()}")
+
+    def save(self, descriptor: int, deadline_s: float, *, without_memory: bool) -> None:
+        """Stop the guest, and write its state to a descriptor.
+
+        Args:
+            descriptor: a file or a socket.
+            deadline_s: for all of it.
+            without_memory: leave out the memory that is shared with its file.
+        """
+        self._prepare(without_memory)
+        self.monitor.do("migrate-set-parameters", **{"max-bandwidth": 2**40})
+        self.monitor.do("stop")
+        self.monitor.do("getfd", descriptor, fdname="state")
+        self.monitor.do("migrate", uri="fd:state")
+        self.monitor.wait_for_move(deadline_s)
+
+    def _load(self, descriptor: int, *, without_memory: bool) -> None:
+        self._prepare(without_memory)
+        self.monitor.do("getfd", descriptor, fdname="state")
+        self.monitor.do("migrate-incoming", uri="fd:state")
+
+    def _prepare(self, without_memory: bool) -> None:
+        capability = {"capability": "x-ignore-shared", "state": without_memory}
+        self.monitor.do("migrate-set-capabilities", capabilities=[capability, _EVENTS])
+
+    def quit(self, deadline_s: float) -> None:
+        """Let QEMU write what is left to write, and end.
+
+        Raises:
+            DeadlineError: it did not within `deadline_s`.
+        """
+        self.monitor.do("quit")
+        assert self._remains.process is not None  # set when it was started
+        try:
+            self._remains.process.wait(deadline_s)
+        except subprocess.TimeoutExpired:
+            raise DeadlineError("virtual machine", f"did not end within {deadline_s:.0f} s") from None
+
+    def log(self) -> str:
+        """The end of what QEMU and the guest's console said."""
+        texts = []
+        for name in ("qemu.log", "console.log"):
+            with contextlib.suppress(OSError):
+                texts.append((self._remains.folder / name).read_text(errors="replace").strip()[-1500:])
+        return f"its log ends: {' '.join(filter(None, texts))!r}"
+
+    def close(self) -> None:
+        """Close the channels."""
+        self._monitor_line.close()
+        self.keeper.close()
+
+
+_EVENTS = {"capability": "events", "state": True}
+
+
+def _pair() -> tuple[Line, socket.socket]:
+    ours, theirs = socket.socketpair()
+    return Line(ours), theirs
+
+
+def _command(hardware: Hardware, media: Media, folder: Path, monitor: int, keeper: int) -> list[str]:
+    accel, _ = accelerator()
+    emulated = accel == "tcg"
+    memory = {"qom-type": "memory-backend-ram", "id": "ram", "size": hardware.memory_bytes, "reserve": False}
+    if media.memory is not None:
+        mapped = {"mem-path": str(media.memory), "share": media.shared}
+        memory |= {"qom-type": "memory-backend-file", **mapped}
+    disk = f"if=none,id=disk,format=qcow2,cache=unsafe,discard=unmap,file={_escaped(media.disk)}"
+    forward = f"hostfwd=tcp:127.0.0.1:0-{GUEST_ADDRESS}:{GUEST_PORT}"
+    line = ["setpriv", "--pdeathsig", "KILL", "--no-new-privs", COMMAND, "-nodefaults", "-no-user-config"]
+    line += ["-display", "none", "-no-reboot", "-sandbox", _SANDBOX]
+    line += ["-machine", "pc,memory-backend=ram,vmport=off", "-rtc", "base=utc"]
+    line += ["-accel", "tcg,thread=multi,tb-size=256" if emulated else "kvm"]
+    line += ["-cpu", "max" if emulated else "host", "-smp", str(hardware.cores)]
+    line += ["-m", f"{hardware.memory_bytes}B", "-object", json.dumps(memory)]
+    line += ["-kernel", str(media.kernel), "-initrd", str(media.initrd), "-append", _KERNEL]
+    line += ["-drive", disk, "-device", "virtio-blk-pci,drive=disk", "-device", "virtio-rng-pci"]
+    line += ["-netdev", f"user,id=net,restrict=on,ipv6=off,{forward}"]
+    line += ["-device", "virtio-net-pci,netdev=net,romfile="]
+    line += [
+        "-chardev",
+        f"file,id=console,path={_escaped(folder / 'console.log')}",
+        "-serial",
+        "chardev:console",
+    ]
+    line += ["-chardev", f"socket,id=keeper,fd={keeper}", "-serial", "chardev:keeper"]
+    line += ["-chardev", f"socket,id=monitor,fd={monitor}", "-mon", "chardev=monitor,mode=control"]
+    return line
+
+
+def _escaped(path: Path) -> str:
+    return os.fspath(path).replace(",", ",,")

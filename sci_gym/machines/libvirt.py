@@ -1,0 +1,273 @@
+"""A desktop in a virtual machine, which forks: QEMU with KVM, or with its emulation elsewhere.
+
+A guest boots once for each image and each size of machine. Its state is kept beside the image, and every
+machine after that is a clone which goes on from there: it maps the memory of that state and keeps its own
+writes, so it starts in a fraction of a second and holds only what it changes. Its token reaches it through a
+line that only this process holds, after it was cloned.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+import threading
+import weakref
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from sci_gym.app import Requirement
+from sci_gym.claims import claim, draft, remove_orphans
+from sci_gym.errors import (
+    ConfigurationError,
+    DisconnectedError,
+    InfrastructureError,
+    MissingDependencyError,
+)
+from sci_gym.images import Image, find_image
+from sci_gym.machines._accel import accelerator
+from sci_gym.machines._parts import stopped
+from sci_gym.machines._qemu import COMMAND, PREFIX, Hardware, Qemu
+from sci_gym.machines._remains import Remains
+from sci_gym.machines._state import SavedState, load_state, make_template, publish, save_running
+from sci_gym.machines.base import Endpoint, Machine, MachineSpec, Snapshot
+
+_COMMANDS = {COMMAND: "qemu-system-x86", "qemu-img": "qemu-utils", "setpriv": "util-linux"}
+_MAX_CORES = 2
+_EMULATED = 5.0
+_METHODS = {
+    "mapped": "clones map the memory of a saved machine, and keep their own writes",
+    "copied": "clones read the memory of a saved machine: mapping it did not work here",
+}
+_SYSTEM_BYTES = 512 * 2**20
+_GREET_S = 60.0
+_END_S = 1.0
+_STOP_AGAIN_S = 0.05
+_SNAPSHOT = "sci-gym-moment-"
+
+
+class LibvirtMachine(Machine):
+    """A clone of a virtual machine that has booted before."""
+
+    title = "the virtual machine"
+
+    def __init__(
+        self, spec: MachineSpec, image: Image | None = None, origin: SavedState | None = None
+    ) -> None:
+        """Plan a machine.
+
+        Args:
+            spec: its size.
+            image: what it runs; the newest that holds what `require` was asked for by default.
+            origin: the moment to go on from; a desktop that has just come up by default.
+        """
+        super().__init__(spec)
+        self._image, self._origin = image, origin
+        self._lock = threading.RLock()  # held while it starts
+        self._remains: Remains | None = None
+        self._qemu: Qemu | None = None
+        self._saved: SavedState | None = None
+        self._finalizer: weakref.finalize[Any, LibvirtMachine] | None = None
+
+    @classmethod
+    def missing(cls) -> dict[str, str]:
+        """Commands that this host lacks, with their packages."""
+        return {command: package for command, package in _COMMANDS.items() if shutil.which(command) is None}
+
+    def start(self) -> Endpoint:
+        """Clone the machine that stands ready; the first start of all boots that one, which takes longer."""
+        _check_commands()
+        with self._lock:
+            return self._go_on_from(self._origin or self._template())
+
+    def restore(self) -> Endpoint:
+        """Start a new clone in place of the old one, which ends in the background."""
+        return self.start()
+
+    def stop(self) -> bool:
+        """End the clone, also under a start in another thread."""
+        while not self._lock.acquire(timeout=_STOP_AGAIN_S):
+            if self._remains is not None:
+                self._remains.kill()  # again: it may have been about to be started
+        try:
+            finalizer, self._finalizer = self._finalizer, None
+            self._remains = self._saved = None
+            self._close_channels()
+            return finalizer is None or finalizer() is not False
+        finally:
+            self._lock.release()
+
+    def snapshot(self) -> Snapshot:
+        """Keep this moment; the machine stands still while its memory is written to a file."""
+        with self._lock:
+            if self._qemu is None or self._saved is None or not self.running:
+                raise DisconnectedError(self.title, "does not run")
+            folder = Path(tempfile.mkdtemp(prefix=_SNAPSHOT, dir=self._saved.image.folder))
+            lock = claim(folder)
+            try:
+                return VmSnapshot(self.spec, self._save(folder, self._saved, self._qemu), lock)
+            except BaseException:
+                _forget(folder, lock, os.getpid())
+                raise
+
+    def keep(self, key: str) -> Endpoint | None:
+        """Save this moment, and go on as a clone of it, which holds less than what it was saved from."""
+        with self._lock:
+            if self._qemu is None or self._saved is None or self._origin is not None:
+                return None
+            folder = self._kept(key)
+            with draft(folder.parent, ".draft-") as kept:
+                made = publish(self._save(kept, self._saved, self._qemu), folder)
+            return self._go_on_from(made)
+
+    def recall(self, key: str) -> Endpoint | None:
+        """Start where a machine like this one was kept under `key`, if one was."""
+        _check_commands()
+        with self._lock:
+            if self._origin is not None:
+                return None
+            saved = load_state(self._kept(key), self._chosen_image(), self._hardware)
+            return self._go_on_from(saved) if saved is not None else None
+
+    @property
+    def slowness(self) -> float:
+        """More under emulation."""
+        return _EMULATED if accelerator()[0] == "tcg" else 1.0
+
+    def require(self, requirements: Sequence[Requirement]) -> None:
+        """Choose an image that holds them."""
+        packages = {one.package for one in requirements}
+        if self._origin is not None or (self._image and packages <= set(self._image.packages)):
+            return
+        self._image = find_image(packages)
+
+    def held_bytes(self) -> int:
+        """Proportional set size of QEMU; what it may grow to when that cannot be read."""
+        remains = self._remains
+        return (remains.held_bytes() if remains else 0) or super().held_bytes()
+
+    def fault(self) -> InfrastructureError | None:
+        """Tell the virtual machine's own end."""
+        process = self._remains.process if self._remains else None
+        if process is None:
+            return DisconnectedError(self.title, "does not run")
+        try:
+            code = process.wait(_END_S)
+        except subprocess.TimeoutExpired:
+            part = stopped({self.title: [process.pid]})
+            return InfrastructureError(part, "its process is stopped") if part else None
+        ended = f"was ended by signal {-code}" if code < 0 else "was switched off: its daemon ended"
+        return DisconnectedError(self.title, f"{ended}; {self._qemu.log() if self._qemu else ''}")
+
+    @property
+    def running(self) -> bool:
+        """Whether QEMU lives."""
+        process = self._remains.process if self._remains else None
+        return process is not None and process.poll() is None
+
+    def facts(self) -> Mapping[str, str]:
+        """Keys: "accelerator"; and once it was started "image", "fork"."""
+        told = {"accelerator": " because ".join(accelerator())}
+        if self._saved is not None:
+            told["image"] = self._saved.image.key
+            told["fork"] = _METHODS[self._saved.method]
+        return told
+
+    @property
+    def _hardware(self) -> Hardware:
+        cores = min(_MAX_CORES, os.cpu_count() or 1)
+        return Hardware(self.spec.memory_bytes + _SYSTEM_BYTES, cores)
+
+    def _go_on_from(self, saved: SavedState) -> Endpoint:
+        self._discard()
+        remove_orphans(PREFIX)
+        remove_orphans(_SNAPSHOT, saved.image.folder)
+        remains = self._remains = Remains(PREFIX)
+        self._finalizer = weakref.finalize(self, remains.end)
+        try:
+            machine = self._qemu = saved.clone(remains)
+            port = machine.port()
+            token = machine.introduce(_GREET_S)
+        except BaseException:
+            self.stop()
+            raise
+        self._saved = saved
+        return Endpoint(f"127.0.0.1:{port}", token)
+
+    def _discard(self) -> None:
+        """End what runs, off the path of whoever waits for the next."""
+        finalizer, self._finalizer = self._finalizer, None
+        self._close_channels()
+        if finalizer is not None:
+            threading.Thread(target=finalizer, name="sci-gym-discard").start()
+
+    def _close_channels(self) -> None:
+        qemu, self._qemu = self._qemu, None
+        if qemu is not None:
+            qemu.close()
+
+    def _chosen_image(self) -> Image:
+        if self._image is None:
+            self._image = find_image(())
+        return self._image
+
+    def _template(self) -> SavedState:
+        return make_template(self._place(), self._chosen_image(), self._hardware, self.spec)
+
+    def _kept(self, key: str) -> Path:
+        return self._place().with_name(f"{self._place().name}-{_short(key)}")
+
+    def _place(self) -> Path:
+        """Where the states of such machines are kept."""
+        spec = self.spec
+        size = f"{spec.width} {spec.height} {spec.memory_bytes} {spec.processes}"
+        return self._chosen_image().folder / "templates" / _short(f"{size} {self._hardware.name}")
+
+    def _save(self, folder: Path, saved: SavedState, machine: Qemu) -> SavedState:
+        assert self._remains is not None  # as long as there is a QEMU
+        disk = self._remains.folder / "disk.qcow2"
+        return save_running(machine, disk, folder, saved.image, saved.hardware)
+
+
+MACHINE = LibvirtMachine
+
+
+class VmSnapshot(Snapshot):
+    """One moment of a virtual machine, in a folder of its own."""
+
+    def __init__(self, spec: MachineSpec, state: SavedState, lock: IO[str]) -> None:
+        """Own the folder of `state`, and the claim to it."""
+        self._spec, self._state = spec, state
+        self._finalizer = weakref.finalize(self, _forget, state.folder, lock, os.getpid())
+
+    def fork(self) -> Machine:
+        """Plan a machine that goes on from this moment."""
+        if not self._finalizer.alive:
+            raise ConfigurationError("snapshot: it was dropped; no more machines can start from it")
+        return LibvirtMachine(self._spec, self._state.image, self._state)
+
+    def drop(self) -> None:
+        """Delete it; machines that run keep their open files."""
+        self._finalizer()
+
+
+def _forget(folder: Path, lock: IO[str], owner: int) -> None:
+    if os.getpid() == owner:
+        shutil.rmtree(folder, ignore_errors=True)
+        lock.close()
+
+
+def _check_commands() -> None:
+    lacking = LibvirtMachine.missing()
+    if lacking:
+        raise MissingDependencyError(
+            f"the virtual machine needs {', '.join(lacking)}; install with: "
+            f"apt-get install --no-install-recommends {' '.join(sorted(set(lacking.values())))}"
+        )
+
+
+def _short(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

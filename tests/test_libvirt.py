@@ -1,0 +1,271 @@
+"""Virtual machines: the choice of an accelerator, the control channel, and clones of the real thing."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import psutil
+import pytest
+
+from sci_gym.client import VMAgentClient
+from sci_gym.errors import (
+    ConfigurationError,
+    DeadlineError,
+    DisconnectedError,
+    InfrastructureError,
+    LaunchError,
+    MissingDependencyError,
+    ProtocolError,
+)
+from sci_gym.machines import Endpoint, MachineSpec, _accel
+from sci_gym.machines._qemu import PREFIX
+from sci_gym.machines._qmp import Line, Monitor
+from sci_gym.machines.libvirt import LibvirtMachine
+from sci_gym.specs import Action
+from tests.virtual import SPEC, make_machine
+
+_CALL_S = 60.0
+_GONE_S = 10.0
+
+
+def test_the_variable_decides_on_the_accelerator(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("kvm", "tcg"):
+        monkeypatch.setenv(_accel.VARIABLE, name)
+        assert _accel.accelerator()[0] == name
+    monkeypatch.setenv(_accel.VARIABLE, "fast")
+    with pytest.raises(ConfigurationError, match="kvm, tcg"):
+        _accel.accelerator()
+
+
+@pytest.mark.parametrize(("flags", "expected"), [("fpu sse2", "tcg"), ("fpu svmx", "tcg")])
+def test_without_the_flag_a_device_is_not_enough(
+    monkeypatch: pytest.MonkeyPatch, flags: str, expected: str
+) -> None:
+    monkeypatch.delenv(_accel.VARIABLE, raising=False)
+    monkeypatch.setattr(Path, "read_text", lambda path: f"model : x\nflags\t\t: {flags}\n")
+    assert _accel.accelerator()[0] == expected
+
+
+@pytest.fixture
+def channel() -> Iterator[tuple[Line, socket.socket]]:
+    ours, theirs = socket.socketpair()
+    line = Line(ours)
+    yield line, theirs
+    line.close()
+    theirs.close()
+
+
+def test_commands_are_answered_and_events_kept(channel: tuple[Line, socket.socket]) -> None:
+    line, qemu = channel
+    said = [{"QMP": {}}, {"return": {}}, _event("setup"), {"return": {"value": 1}}, _event("completed")]
+    qemu.sendall("".join(f"{json.dumps(one)}\n" for one in said).encode())
+    monitor = Monitor(line, 1.0)
+    assert monitor.do("query") == {"value": 1}
+    monitor.wait_for_move(1.0)
+
+
+def test_what_qemu_refuses_is_told(channel: tuple[Line, socket.socket]) -> None:
+    line, qemu = channel
+    said = [{"QMP": {}}, {"return": {}}, {"error": {"desc": "no such thing"}}, _event("failed")]
+    qemu.sendall("".join(f"{json.dumps(one)}\n" for one in said).encode())
+    monitor = Monitor(line, 1.0)
+    with pytest.raises(InfrastructureError, match="query: no such thing"):
+        monitor.do("query")
+    with pytest.raises(InfrastructureError, match="failed"):
+        monitor.wait_for_move(1.0)
+
+
+def test_a_silent_qemu_meets_the_deadline_and_a_dead_one_is_told(channel: tuple[Line, socket.socket]) -> None:
+    line, qemu = channel
+    with pytest.raises(DeadlineError):
+        line.read(time.monotonic() + 0.05)
+    qemu.close()
+    with pytest.raises(DisconnectedError):
+        line.read(time.monotonic() + 1)
+
+
+def test_without_qemu_the_message_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")
+    with pytest.raises(MissingDependencyError, match=r"apt-get install .*qemu-system-x86"):
+        LibvirtMachine(MachineSpec()).start()
+
+
+@pytest.fixture(scope="module")
+def machine() -> Iterator[LibvirtMachine]:
+    """One clone; tests may restore it."""
+    made = make_machine()
+    made.start()
+    yield made
+    made.stop()
+
+
+@pytest.mark.timeout(900)
+def test_clones_share_neither_token_nor_randomness_nor_port(machine: LibvirtMachine) -> None:
+    other = LibvirtMachine(SPEC)
+    try:
+        ends = [machine.restore(), other.start()]
+        with pytest.raises(ProtocolError, match="token"):
+            _ask(dataclasses.replace(ends[0], token=ends[1].token), "true")
+        script = "import os; print(os.urandom(16).hex())"
+        assert _ask(ends[0], "python3", "-c", script) != _ask(ends[1], "python3", "-c", script)
+        assert ends[0].address != ends[1].address
+    finally:
+        other.stop()
+
+
+@pytest.mark.timeout(900)
+def test_a_clone_has_the_time_of_the_host(machine: LibvirtMachine) -> None:
+    told = float(_ask(machine.restore(), "date", "+%s.%N"))
+    assert abs(told - time.time()) < _CALL_S
+
+
+@pytest.mark.timeout(900)
+def test_a_restored_machine_knows_nothing_of_before(machine: LibvirtMachine) -> None:
+    _ask(machine.restore(), "sh", "-c", "echo dirty > ~/left; sync")
+    assert _ask(machine.restore(), "sh", "-c", "ls ~") == ""
+
+
+@pytest.mark.timeout(900)
+def test_the_forwarded_port_listens_on_loopback_only(machine: LibvirtMachine) -> None:
+    machine.restore()
+    listening = [one.laddr.ip for one in _qemu(machine).net_connections() if one.status == "LISTEN"]
+    assert listening == ["127.0.0.1"]
+
+
+@pytest.mark.timeout(900)
+def test_a_snapshot_goes_on_in_any_number_of_machines(machine: LibvirtMachine) -> None:
+    _ask(machine.restore(), "sh", "-c", "echo kept > ~/kept")
+    moment = machine.snapshot()
+    try:
+        forks = [moment.fork() for _ in range(2)]
+        try:
+            for number, fork in enumerate(forks):
+                assert _ask(fork.start(), "sh", "-c", f"cat ~/kept; echo {number} >> ~/kept") == "kept"
+            assert _ask(forks[1].restore(), "cat", "/home/user/kept") == "kept"
+        finally:
+            for fork in forks:
+                fork.stop()
+    finally:
+        moment.drop()
+    with pytest.raises(ConfigurationError, match="dropped"):
+        moment.fork()
+
+
+@pytest.mark.timeout(900)
+def test_a_killed_machine_is_told_and_restored(machine: LibvirtMachine) -> None:
+    machine.restore()
+    _qemu(machine).kill()
+    fault = machine.fault()
+    assert isinstance(fault, DisconnectedError)
+    assert "signal 9" in str(fault)
+    assert not machine.running
+    assert _ask(machine.restore(), "echo", "back") == "back"
+
+
+@pytest.mark.timeout(900)
+def test_a_stopped_machine_is_told(machine: LibvirtMachine) -> None:
+    machine.restore()
+    assert machine.fault() is None
+    _qemu(machine).suspend()
+    assert "stopped" in str(machine.fault())
+
+
+@pytest.mark.timeout(900)
+def test_a_damaged_state_is_told(machine: LibvirtMachine, tmp_path: Path) -> None:
+    machine.restore()
+    saved = machine._saved
+    assert saved is not None
+    for path in saved.folder.iterdir():
+        (tmp_path / path.name).symlink_to(path)
+    (tmp_path / "devices").unlink()
+    (tmp_path / "devices").write_bytes(b"not a state")
+    with pytest.raises(LaunchError):
+        LibvirtMachine(SPEC, saved.image, dataclasses.replace(saved, folder=tmp_path)).start()
+
+
+@pytest.mark.timeout(900)
+def test_a_killed_parent_leaves_nothing(machine: LibvirtMachine, folders: Path) -> None:
+    script = (
+        "import sys; from tests.virtual import make_machine; m = make_machine(); m.start();"
+        "print(m._remains.process.pid, flush=True); sys.stdin.read()"
+    )
+    parent = subprocess.Popen(
+        [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        env={**os.environ, "TMPDIR": tempfile.gettempdir()}, cwd=Path(__file__).parents[1],
+    )  # fmt: skip
+    try:
+        assert parent.stdout is not None
+        qemu = psutil.Process(int(parent.stdout.readline()))
+        parent.send_signal(signal.SIGKILL)
+        parent.wait()
+        qemu.wait(_GONE_S)
+    finally:
+        parent.kill()
+        parent.communicate()
+    assert list(folders.glob(f"{PREFIX}*"))
+    other = LibvirtMachine(SPEC)
+    other.start()
+    try:
+        assert len(list(folders.glob(f"{PREFIX}*"))) == 1
+    finally:
+        other.stop()
+    assert not list(folders.glob(f"{PREFIX}*"))
+
+
+@pytest.mark.program
+@pytest.mark.timeout(1500)
+def test_the_same_actions_from_one_snapshot_give_the_same_state() -> None:
+    env = gym.make(
+        "SciBoard-KAlgebra-v0", machine=make_machine(), task="plot-2d-and-value",
+        resolution=(SPEC.width, SPEC.height), disable_env_checker=True,
+    )  # fmt: skip
+    playing: Any = env.unwrapped
+    try:
+        env.reset(seed=1)
+        env.step(Action.type("a:=5\n"))
+        with playing.snapshot() as moment:
+            forks = playing.fork(2, moment)
+            seen = []
+            for fork in forks:
+                try:
+                    observation, *_, info = fork.step(Action.type("b:=a+2\n"))
+                    assert "infra_error" not in info
+                    seen.append((observation["a11y"], fork.app.read_state(fork.last)))
+                finally:
+                    fork.close()
+            playing.revert(moment)
+            assert "b" not in playing.app.read_state(playing.last)["variables"]
+        assert seen[0] == seen[1]
+        assert seen[0][1]["variables"]["b"] == "7"
+    finally:
+        env.close()
+
+
+def _event(status: str) -> dict[str, object]:
+    return {"event": "MIGRATION", "data": {"status": status}}
+
+
+def _ask(endpoint: Endpoint, *command: str) -> str:
+    client = VMAgentClient(endpoint, _CALL_S)
+    try:
+        return client.execute(command).stdout.strip()
+    finally:
+        client.close()
+
+
+def _qemu(machine: LibvirtMachine) -> psutil.Process:
+    assert machine._remains is not None
+    assert machine._remains.process is not None
+    return psutil.Process(machine._remains.process.pid)
