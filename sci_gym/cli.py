@@ -24,7 +24,7 @@ import sci_gym
 from sci_gym import doctor as examination
 from sci_gym.app import App
 from sci_gym.bounds import clean
-from sci_gym.errors import SciGymError
+from sci_gym.errors import MissingDependencyError, SciGymError
 from sci_gym.image_cli import image_app
 from sci_gym.loader import app_names, load_app
 from sci_gym.tasks import Template, load_templates
@@ -282,7 +282,12 @@ def bench(
         bar = progress.add_task("", total=len(questions))
         for one in questions:
             tell = partial(_describe, progress, bar, one.name)
-            rows += benchmarks.ask(one, program, times, tell)
+            try:
+                rows += benchmarks.ask(one, program, times, tell)
+            except MissingDependencyError as error:
+                if len(questions) == 1:
+                    raise
+                progress.console.print(f"[yellow]{one.name} is left out:[/] {escape(clean(str(error)))}")
             progress.advance(bar)
     if as_json:
         _print_json({"rows": rows, "machine": machine})

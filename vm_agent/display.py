@@ -45,7 +45,7 @@ class Display:
         self._keyboard = Keyboard(self._display)
         self._atoms: dict[str, int] = {}
         self._windows: dict[int, Window] = {}
-        self.root.change_attributes(event_mask=X.PropertyChangeMask)
+        self.root.change_attributes(event_mask=X.PropertyChangeMask | X.SubstructureNotifyMask)
         self._clicked_s = float("-inf")
         self._clicked_at = (0, 0)
         self._display.xfixes_query_version()
