@@ -133,7 +133,7 @@ def test_apps_and_wrappers_import_only_what_they_may() -> None:
 
 
 def test_the_daemon_imports_only_the_wire_and_the_platform() -> None:
-    allowed = {"sci_gym_protos", "sci_gym_vm_agent", "grpc", "Xlib", "dbus_fast", "google", "lz4"}
+    allowed = {"sci_gym_protos", "sci_gym_vm_agent", "grpc", "Xlib", "google", "lz4"}
     for module, path in modules():
         if module.startswith("sci_gym_vm_agent"):
             tops = {name.split(".")[0] for name in imports(path)} - {"__future__"}

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import os
 import signal
 import sys
@@ -37,6 +38,7 @@ from sci_gym_vm_agent.series import serve_series
 
 _MIN_TOKEN_CHARS = 32
 _GOODBYE_S = 0.2  # of calls that are under way
+_GARBAGE_OBJECTS = 20_000  # objects made before garbage is looked for
 
 
 def parse_arguments(arguments: list[str]) -> argparse.Namespace:
@@ -147,6 +149,9 @@ async def serve(
         service.forget_steps()
 
     orders.renew = renew
+    # What is loaded now stays; looking through it for garbage over and over would be a tenth of each step.
+    gc.freeze()
+    gc.set_threshold(_GARBAGE_OBJECTS)
     print("ready", flush=True)
     await stopped.wait()
     guard.cancel()

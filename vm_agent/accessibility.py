@@ -6,19 +6,16 @@ import asyncio
 import itertools
 from typing import Any, Callable, Dict, List, Sequence, Tuple
 
-from dbus_fast import Message
-
 from sci_gym_protos import vm_agent_pb2 as pb
-from sci_gym_vm_agent.bus import BUS, PART, Batch, Bus
+from sci_gym_vm_agent.bus import BUS, BUS_INTERFACE, PART, Batch, Bus
 from sci_gym_vm_agent.damage import Rectangle
+from sci_gym_vm_agent.dbus import Message, Method, address_of
 from sci_gym_vm_agent.errors import PartUnavailable
-from sci_gym_vm_agent.objects import Key
+from sci_gym_vm_agent.objects import GET_CHILDREN, GET_NAME, Key
 from sci_gym_vm_agent.tree import AccessibilityTree
 
 _REGISTRY = "org.a11y.atspi.Registry"
-_ROOT = (_REGISTRY, "/org/a11y/atspi/accessible/root")
-_ACCESSIBLE = "org.a11y.atspi.Accessible"
-_PROPERTIES = "org.freedesktop.DBus.Properties"
+_ROOT = address_of(_REGISTRY, "/org/a11y/atspi/accessible/root")
 _EVENT = "org.a11y.atspi.Event."
 _EVENT_CLASSES = ("Object", "Window", "Focus", "Document")
 _BUS_CALL_S = 5.0
@@ -47,11 +44,11 @@ class Accessibility:
     async def wait_for_registry(self) -> None:
         """Return when the registry owns its name, and ask programs to send events."""
         await self._listen(f"type='signal',member='NameOwnerChanged',arg0='{_REGISTRY}'")
-        if not (await self._bus.call(*BUS, "NameHasOwner", "s", _REGISTRY) or [False])[0]:
+        if not await self._bus.call(BUS, Method(BUS_INTERFACE, "NameHasOwner", "s", _REGISTRY)):
             await self._owned.wait()
-        registry = (_REGISTRY, "/org/a11y/atspi/registry", _REGISTRY)
+        registry = address_of(_REGISTRY, "/org/a11y/atspi/registry")
         for name in ("object:", "window:", "focus:", "document:"):
-            await self._bus.call(*registry, "RegisterEvent", "s", name)
+            await self._bus.call(registry, Method(_REGISTRY, "RegisterEvent", "s", name))
 
     async def applications(self) -> List[Tuple[Key, int]]:
         """Return the registered programs: root object, process id.
@@ -60,12 +57,11 @@ class Accessibility:
             PartUnavailable: the bus or its registry does not answer.
         """
         try:
-            body = await asyncio.wait_for(self._bus.call(*_ROOT, _ACCESSIBLE, "GetChildren"), _BUS_CALL_S)
+            roots = await asyncio.wait_for(self._bus.call(_ROOT, GET_CHILDREN), _BUS_CALL_S)
         except asyncio.TimeoutError:
             raise PartUnavailable(PART, f"did not answer within {_BUS_CALL_S} s") from None
-        if body is None:
+        if roots is None:
             raise PartUnavailable("accessibility registry", "does not answer")
-        roots: List[Key] = [(root[0], root[1]) for root in body[0]]
         await self._ask_processes([name for name, _ in roots if name not in self._processes])
         return [(root, self._processes.get(root[0], 0)) for root in roots]
 
@@ -73,9 +69,7 @@ class Accessibility:
         """Return when each program's main loop has answered one question, or the program is gone."""
         batch = Batch(self._bus)
         for root in roots:
-            batch.ask(
-                lambda body: None, *root, "org.freedesktop.DBus.Properties", "Get", "ss", _ACCESSIBLE, "Name"
-            )
+            batch.ask(lambda name: None, address_of(*root), GET_NAME)
         await batch.done()
 
     def touch(self) -> None:
@@ -107,26 +101,25 @@ class Accessibility:
         self._bus.disconnect()
 
     async def _listen(self, rule: str) -> None:
-        await self._bus.call(*BUS, "AddMatch", "s", rule)
+        await self._bus.call(BUS, Method(BUS_INTERFACE, "AddMatch", "s", rule))
 
     async def _ask_processes(self, names: Sequence[str]) -> None:
         batch = Batch(self._bus)
         for name in names:
 
-            def take(body: Any, name: str = name) -> None:
-                if body:
-                    self._processes[name] = int(body[0])
+            def take(process: Any, name: str = name) -> None:
+                if process is not None:
+                    self._processes[name] = process
 
-            batch.ask(take, *BUS, "GetConnectionUnixProcessID", "s", name)
+            batch.ask(take, BUS, Method(BUS_INTERFACE, "GetConnectionUnixProcessID", "s", name))
         await batch.done()
 
-    def _handle(self, message: Message) -> None:
-        interface, member = message.interface or "", message.member or ""
-        if member == "NameOwnerChanged":
-            if message.body[0] == _REGISTRY and message.body[2]:
+    def _handle(self, signal: Message) -> None:
+        if signal.member == "NameOwnerChanged":
+            name, _, owner = signal.texts(3)
+            if name == _REGISTRY and owner:
                 self._owned.set()
-        elif interface.startswith(_EVENT):
-            key = (message.sender or "", message.path or "")
-            detail = str(message.body[0]) if message.body else ""
-            self._tree.notice((key, member, detail))
-            self._on_event((key[1], member))
+        elif signal.interface.startswith(_EVENT):
+            detail = "".join(signal.texts(1))
+            self._tree.notice(((signal.sender, signal.path), signal.member, detail))
+            self._on_event((signal.path, signal.member))

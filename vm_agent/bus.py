@@ -1,95 +1,160 @@
 """A connection to a message bus that keeps many calls in flight at once.
 
-A reply is handed to a callback as it comes: no task and no future for each call, which would cost more than
-the call itself.
+What is asked in one go leaves in one write, and a reply is handed to a callback as it comes: no write, task
+or future for each call, which would cost more than the call itself.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
+import os
+import struct
 from collections import deque
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from dbus_fast import Message, MessageType
-from dbus_fast.aio import MessageBus
-from dbus_fast.errors import AuthError
-
+from sci_gym_vm_agent.dbus import (
+    ERROR,
+    SIGNAL,
+    Address,
+    Malformed,
+    Message,
+    Method,
+    address_of,
+    size_at,
+    unpack,
+)
 from sci_gym_vm_agent.errors import PartUnavailable
 
 PART = "accessibility bus"
-BUS = ("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus")
+BUS = address_of("org.freedesktop.DBus", "/org/freedesktop/DBus")
+BUS_INTERFACE = "org.freedesktop.DBus"
+_HELLO = Method(BUS_INTERFACE, "Hello")
 _IN_FLIGHT = 256
 _LIMITS_EXCEEDED = "org.freedesktop.DBus.Error.LimitsExceeded"
-OnReply = Callable[[Optional[list[Any]]], None]
-"""Called with a reply's body, or with None when the call failed: the object or its program is gone."""
+_WELCOME = b"OK "
+_MAX_LINE_BYTES = 16_384
+OnReply = Callable[[Any], None]
+"""Called with a reply's first argument; with None when the call failed: the object or its program is gone."""
 
 
-class Bus:
+class Bus(asyncio.Protocol):
     """One connection."""
 
     def __init__(self, address: str, on_signal: Callable[[Message], None]) -> None:
         """Plan a connection; `on_signal` gets every signal that a match rule lets through."""
-        self._bus = MessageBus(bus_address=address)
+        self._path = address.rpartition("path=")[2]
         self._on_signal = on_signal
-        self._waiting: dict[int, tuple[Batch, OnReply]] = {}
+        self._waiting: Dict[int, Tuple[Batch, OnReply]] = {}
+        self._transport: Optional[asyncio.WriteTransport] = None
+        self._serial = 0
+        self._received = bytearray()
+        self._unsent: List[bytes] = []
+        self._welcomed = False
 
     async def connect(self) -> None:
-        """Connect."""
+        """Connect, and say hello.
+
+        Raises:
+            PartUnavailable: the bus does not answer, or turns us away.
+        """
         try:
-            await self._bus.connect()
-        except (AuthError, OSError, EOFError) as error:
+            await asyncio.get_running_loop().create_unix_connection(lambda: self, self._path)
+        except OSError as error:
             raise PartUnavailable(PART, f"cannot connect: {error}") from error
-        self._bus.add_message_handler(self._handle)
-        self._watching = asyncio.ensure_future(self._watch())
+        await self.call(BUS, _HELLO)
 
     def disconnect(self) -> None:
         """Leave the bus."""
-        self._bus.disconnect()
+        if self._transport is not None:
+            self._transport.close()
 
-    async def call(
-        self, name: str, path: str, interface: str, member: str, signature: str = "", *body: Any
-    ) -> Optional[list[Any]]:
-        """Make one call, and return the reply's body; None when it failed."""
-        replies: list[Optional[list[Any]]] = []
+    async def call(self, address: Address, method: Method) -> Any:
+        """Make one call, and return the reply's first argument; None when it failed."""
+        replies: List[Any] = []
         batch = Batch(self)
-        batch.ask(replies.append, name, path, interface, member, signature, *body)
+        batch.ask(replies.append, address, method)
         await batch.done()
         return replies[0]
 
-    def send(self, batch: Batch, on_reply: OnReply, message: Message) -> None:
-        """Send a call whose reply counts for `batch`."""
-        if not self._bus.connected:
+    def send(self, batch: Batch, on_reply: OnReply, address: Address, method: Method) -> None:
+        """Send a call whose reply counts for `batch`, together with all others that are made now."""
+        if self._transport is None:
             raise PartUnavailable(PART, "the connection is gone")
-        message.serial = self._bus.next_serial()
-        self._waiting[message.serial] = batch, on_reply
-        self._bus.send(message)
+        self._serial = self._serial % 0xFFFFFFFF + 1
+        self._waiting[self._serial] = batch, on_reply
+        if not self._unsent:
+            asyncio.get_running_loop().call_soon(self._flush)
+        self._unsent.append(method.call(address, self._serial))
 
     def forget(self, batch: Batch) -> None:
         """Drop the replies that a batch still waits for."""
         for serial in [serial for serial, (waits, _) in self._waiting.items() if waits is batch]:
             del self._waiting[serial]
 
-    async def _watch(self) -> None:
-        with contextlib.suppress(EOFError, OSError):
-            await self._bus.wait_for_disconnect()  # type: ignore[no-untyped-call]
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Give our user id, which the socket proves (D-Bus specification, "Authentication Protocol")."""
+        assert isinstance(transport, asyncio.WriteTransport)  # of a socket
+        self._transport = transport
+        transport.write(b"\0AUTH EXTERNAL " + str(os.getuid()).encode().hex().encode() + b"\r\n")
+
+    def connection_lost(self, error: Optional[Exception]) -> None:
+        """End all waiting."""
+        self._transport = None
         for batch, _ in list(self._waiting.values()):
             batch.fail(PartUnavailable(PART, "the connection is gone"))
 
-    def _handle(self, message: Message) -> bool:
-        if message.message_type is MessageType.SIGNAL:
-            self._on_signal(message)
+    def data_received(self, data: bytes) -> None:
+        """Hand on every message that is complete."""
+        self._received += data
+        try:
+            if self._welcomed or self._is_welcome():
+                self._take_messages()
+        except Malformed:
+            self.disconnect()
+
+    def _is_welcome(self) -> bool:
+        line, end, rest = bytes(self._received).partition(b"\r\n")
+        if not end and len(line) < _MAX_LINE_BYTES:
             return False
-        waiting = self._waiting.pop(message.reply_serial, None)
-        if waiting is None:
-            return False
-        batch, on_reply = waiting
-        failed = message.message_type is MessageType.ERROR
-        if failed and message.error_name == _LIMITS_EXCEEDED:
-            batch.fail(PartUnavailable(PART, str(message.body[0])))
-        else:
-            batch.answer(on_reply, None if failed else list(message.body))
+        if not line.startswith(_WELCOME):
+            raise Malformed("no welcome")
+        self._welcomed, self._received = True, bytearray(rest)
+        if self._transport is not None:
+            self._transport.write(b"BEGIN\r\n")
+            self._flush()
         return True
+
+    def _take_messages(self) -> None:
+        received, at = self._received, 0
+        while (size := size_at(received, at)) is not None and at + size <= len(received):
+            self._handle(bytes(received[at : at + size]))
+            at += size
+        del received[:at]
+        self._flush()
+
+    def _handle(self, data: bytes) -> None:
+        try:
+            message = unpack(data)
+            answer = None if message.kind in (ERROR, SIGNAL) else message.answer()
+        except (Malformed, IndexError, struct.error):  # of a program that means no good
+            return
+        if message.kind == SIGNAL:
+            self._on_signal(message)
+            return
+        batch, on_reply = self._waiting.pop(message.reply_to, (None, None))
+        if batch is None or on_reply is None:
+            return
+        if message.kind != ERROR:
+            batch.answer(on_reply, answer)
+        elif message.error == _LIMITS_EXCEEDED:
+            batch.fail(PartUnavailable(PART, "refuses more calls: " + " ".join(message.texts(1))))
+        else:
+            batch.answer(on_reply, None)
+
+    def _flush(self) -> None:
+        if self._unsent and self._welcomed and self._transport is not None:
+            unsent, self._unsent = self._unsent, []
+            self._transport.write(b"".join(unsent))
 
 
 class Batch:
@@ -99,26 +164,18 @@ class Batch:
         """Start with no call."""
         self._bus = bus
         self._left = 0
-        self._unsent: deque[tuple[OnReply, Message]] = deque()
+        self._unsent: deque[Tuple[OnReply, Address, Method]] = deque()
         self._in_flight = 0
         self._done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
-    def ask(
-        self, on_reply: OnReply, name: str, path: str, interface: str, member: str,
-        signature: str = "", *body: Any,
-    ) -> None:  # fmt: skip
+    def ask(self, on_reply: OnReply, address: Address, method: Method) -> None:
         """Make one more call."""
-        message = Message(
-            destination=name,
-            path=path,
-            interface=interface,
-            member=member,
-            signature=signature,
-            body=list(body),
-        )
         self._left += 1
-        self._unsent.append((on_reply, message))
-        self._send()
+        if self._in_flight < _IN_FLIGHT:
+            self._in_flight += 1
+            self._bus.send(self, on_reply, address, method)
+        else:
+            self._unsent.append((on_reply, address, method))
 
     async def done(self) -> None:
         """Return when every call has been answered.
@@ -133,12 +190,14 @@ class Batch:
         finally:
             self._bus.forget(self)
 
-    def answer(self, on_reply: OnReply, body: Optional[list[Any]]) -> None:
+    def answer(self, on_reply: OnReply, answer: Any) -> None:
         """Take one reply."""
         self._in_flight -= 1
-        on_reply(body)
+        on_reply(answer)
         self._left -= 1
-        self._send()
+        while self._unsent and self._in_flight < _IN_FLIGHT:
+            self._in_flight += 1
+            self._bus.send(self, *self._unsent.popleft())
         if not self._left and not self._done.done():
             self._done.set_result(None)
 
@@ -146,8 +205,3 @@ class Batch:
         """End all waiting with an error."""
         if not self._done.done():
             self._done.set_exception(error)
-
-    def _send(self) -> None:
-        while self._unsent and self._in_flight < _IN_FLIGHT:
-            self._in_flight += 1
-            self._bus.send(self, *self._unsent.popleft())

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Callable, FrozenSet, List, Optional, Tuple
-
-from dbus_fast import Variant
+from typing import Any, Callable, FrozenSet, List, Optional, Set, Tuple
 
 from sci_gym_protos import vm_agent_pb2 as pb
 from sci_gym_vm_agent.bus import Batch
 from sci_gym_vm_agent.damage import Rectangle
+from sci_gym_vm_agent.dbus import Method, address_of
 from sci_gym_vm_agent.roles import ROLE_NAMES
 
 Key = Tuple[str, str]
@@ -23,10 +22,20 @@ _LEAVES = frozenset(
 )
 _NULL = "/org/a11y/atspi/null"
 _ATSPI = "org.a11y.atspi."
-_ACCESSIBLE = _ATSPI + "Accessible"
-_GET = ("org.freedesktop.DBus.Properties", "Get", "ss")
+ACCESSIBLE = _ATSPI + "Accessible"
+PROPERTIES = "org.freedesktop.DBus.Properties"
 _ON_SCREEN = 0
 _NO_LENGTH = -1
+GET_CHILDREN = Method(ACCESSIBLE, "GetChildren")
+GET_NAME = Method(PROPERTIES, "Get", "ss", ACCESSIBLE, "Name")
+_GET_DESCRIPTION = Method(PROPERTIES, "Get", "ss", ACCESSIBLE, "Description")
+_GET_STATE = Method(ACCESSIBLE, "GetState")
+_GET_ROLE = Method(ACCESSIBLE, "GetRole")
+_GET_ROLE_NAME = Method(ACCESSIBLE, "GetRoleName")
+_GET_INTERFACES = Method(ACCESSIBLE, "GetInterfaces")
+_GET_EXTENTS = Method(_ATSPI + "Component", "GetExtents", "u", _ON_SCREEN)
+_GET_TEXT = Method(_ATSPI + "Text", "GetText", "ii", 0, _NO_LENGTH)
+_GET_VALUE = Method(PROPERTIES, "Get", "ss", _ATSPI + "Value", "CurrentValue")
 _MAX_TEXT_CHARS = 65_536
 _MAX_CHILDREN = 65_536
 
@@ -39,15 +48,15 @@ class Block:
         place: program id and cell of the object itself.
         whole: whether hidden objects are among them.
         keys: of the objects.
-        parents: index of each node's parent in the block; -1 for the first.
+        above: how many nodes before it each node's parent stands; 0 for the first.
         nodes: serialized.
         size: bytes of all nodes.
     """
 
     place: Tuple[int, Cell]
     whole: bool
-    keys: List[Key]
-    parents: List[int]
+    keys: Set[Key]
+    above: List[int]
     nodes: List[bytes]
     size: int
 
@@ -68,13 +77,13 @@ class Thing:
     """
 
     __slots__ = (
-        "block", "children", "data", "description", "extents", "gone", "interfaces", "key", "knowledge",
-        "label", "parent", "place", "role", "states", "text", "value",
+        "address", "block", "children", "data", "description", "extents", "gone", "interfaces", "key",
+        "knowledge", "label", "parent", "place", "role", "states", "text", "value",
     )  # fmt: skip
 
     def __init__(self, key: Key) -> None:
         """Know nothing of it yet."""
-        self.key = key
+        self.key, self.address = key, address_of(*key)
         self.knowledge, self.gone = STALE, False
         self.role = self.label = self.text = ""
         self.interfaces: Optional[FrozenSet[str]] = None
@@ -146,7 +155,7 @@ class Reader:
         self._batch, self._thing, self._whole, self._on_read = batch, thing, whole, on_read
         self._open = 0
         self._answers = self._offered = False
-        self._next: Callable[[], None] = self._finish
+        self._next = Reader._finish  # no bound method, which would keep this object until it is looked for
         thing.data = None
 
     def start(self) -> None:
@@ -155,7 +164,7 @@ class Reader:
         self._showed = self._thing.shows
         self._stands = knowledge == UNSURE and not self._showed
         if knowledge in (STATES, CONTENT):
-            self._next = self._ask_rest_if_turned
+            self._next = Reader._ask_rest_if_turned
             self._ask_states()
             if knowledge == CONTENT:
                 self._ask_label()
@@ -163,14 +172,14 @@ class Reader:
             self._ask_states()
             self._ask_rest()
         else:
-            self._next = self._ask_rest_of_wanted
+            self._next = Reader._ask_rest_of_wanted
             self._ask_states()
 
     def _ask_states(self) -> None:
-        self._ask(self._take_states, _ACCESSIBLE, "GetState")
+        self._ask(self._take_states, _GET_STATE)
 
     def _ask_label(self) -> None:
-        self._ask(self._take_label, *_GET, _ACCESSIBLE, "Name")
+        self._ask(self._take_label, GET_NAME)
 
     def _ask_rest_if_turned(self) -> None:
         if self._thing.shows != self._showed:
@@ -187,13 +196,13 @@ class Reader:
             self._ask_rest()
 
     def _ask_rest(self) -> None:
-        thing, self._next = self._thing, self._ask_late
+        thing, self._next = self._thing, Reader._ask_late
         if thing.interfaces is None or thing.children or thing.role not in _LEAVES:
-            self._ask(self._take_children, _ACCESSIBLE, "GetChildren")
+            self._ask(self._take_children, GET_CHILDREN)
         self._ask_label()
         if thing.interfaces is None:
-            self._ask(self._take_role, _ACCESSIBLE, "GetRole")
-            self._ask(self._take_interfaces, _ACCESSIBLE, "GetInterfaces")
+            self._ask(self._take_role, _GET_ROLE)
+            self._ask(self._take_interfaces, _GET_INTERFACES)
         else:
             self._ask_content()
         if thing.shows:
@@ -202,20 +211,20 @@ class Reader:
     def _ask_content(self) -> None:
         interfaces = self._thing.interfaces or frozenset()
         if "Text" in interfaces:
-            self._ask(self._take_text, _ATSPI + "Text", "GetText", "ii", 0, _NO_LENGTH)
+            self._ask(self._take_text, _GET_TEXT)
         if "Value" in interfaces:
-            self._ask(self._take_value, *_GET, _ATSPI + "Value", "CurrentValue")
+            self._ask(self._take_value, _GET_VALUE)
 
     def _ask_where(self) -> None:
         thing = self._thing
         if thing.interfaces is None or "Component" in thing.interfaces:
-            self._ask(self._take_extents, _ATSPI + "Component", "GetExtents", "u", _ON_SCREEN)
+            self._ask(self._take_extents, _GET_EXTENTS)
         if thing.description is None:
-            self._ask(self._take_description, *_GET, _ACCESSIBLE, "Description")
+            self._ask(self._take_description, _GET_DESCRIPTION)
 
     def _ask_late(self) -> None:
         """Ask for what only the answers of the round before have told to be there."""
-        thing, self._next = self._thing, self._finish
+        thing, self._next = self._thing, Reader._finish
         if thing.interfaces is None:
             thing.interfaces = frozenset()
         elif self._offered:
@@ -223,7 +232,7 @@ class Reader:
         if "Component" not in thing.interfaces:
             thing.extents = None
         if thing.role.isdigit():
-            self._ask(self._take_role_name, _ACCESSIBLE, "GetRoleName")
+            self._ask(self._take_role_name, _GET_ROLE_NAME)
         if thing.shows and thing.description is None:
             self._ask_where()
         if not self._open:
@@ -237,17 +246,17 @@ class Reader:
         self._thing.gone = not self._answers
         self._on_read(self._thing)
 
-    def _ask(self, take: Callable[[Any], None], *call: Any) -> None:
+    def _ask(self, take: Callable[[Any], None], method: Method) -> None:
         self._open += 1
 
-        def answered(body: Optional[List[Any]]) -> None:
-            if body:
-                take(body[0].value if isinstance(body[0], Variant) else body[0])
+        def answered(answer: Any) -> None:
+            if answer is not None:
+                take(answer)
             self._open -= 1
             if not self._open:
-                self._next()
+                self._next(self)
 
-        self._batch.ask(answered, *self._thing.key, *call)
+        self._batch.ask(answered, self._thing.address, method)
 
     def _take_states(self, answer: Any) -> None:
         self._answers = True

@@ -15,7 +15,7 @@ from typing import Dict, Iterator, List, Optional, Tuple
 
 FOREVER_S = float("inf")
 _MAX_THREADS = 512
-_READ_BYTES = 256
+_READ_BYTES = 4096
 # Calls in which threads wait for each other; in any other one a disk may be what they wait for.
 _WAITS = {
     "x86_64": {7, 23, 34, 35, 61, 128, 130, 202, 230, 232, 247, 270, 271, 281, 441, 449},
@@ -26,6 +26,9 @@ _MILLISECONDS = {"x86_64": {7: 2, 232: 3, 281: 3}, "aarch64": {22: 3}}
 _TIMESPECS = {"x86_64": {271: 2, 441: 3}, "aarch64": {73: 2, 441: 3}}
 _MACHINE = os.uname().machine
 _UNLIMITED_MS = 2**31
+_LINKS_OF_A_FOLDER = 2
+Key = Tuple[int, int]
+"""Process and thread."""
 
 
 class Unknowable(Exception):
@@ -38,7 +41,9 @@ class Rest:
     def __init__(self) -> None:
         """Remember that this process itself does not count."""
         self._self = os.getpid()
-        self._files: Dict[Tuple[int, int], _Thread] = {}
+        self._threads: Dict[Key, _Thread] = {}
+        self._counts: Dict[int, int] = {}
+        self._running: Optional[Key] = None  # what ran at the last look is the first to be looked at
 
     def look(self) -> Optional[float]:
         """Seconds until a main loop wakes up by itself; None when something runs now.
@@ -46,45 +51,64 @@ class Rest:
         Raises:
             Unknowable: see there.
         """
-        threads = list(self._files.values())
+        running = self._threads.get(self._running) if self._running is not None else None
+        if running is not None and running.sleeps_s() is None:
+            return None
+        threads = [thread for thread in self._threads.values() if thread.pid != self._self]
         before = [thread.runs() for thread in threads]
-        if self._update():
+        if b"" in before or self._others_came():
+            self._list()
             return None
-        left = [thread.sleeps_s() for thread in threads]
-        if None in left or before != [thread.runs() for thread in threads]:
-            return None
-        return min((seconds for seconds in left if seconds is not None), default=FOREVER_S)
+        wakes_s = FOREVER_S
+        for thread in threads:
+            sleeps_s = thread.sleeps_s()
+            if sleeps_s is None:
+                self._running = thread.pid, thread.task
+                return None
+            wakes_s = min(wakes_s, sleeps_s)
+        return wakes_s if before == [thread.runs() for thread in threads] else None
 
     def close(self) -> None:
         """Close the kernel's files."""
-        for thread in self._files.values():
+        for thread in self._threads.values():
             thread.close()
-        self._files.clear()
+        self._threads.clear()
 
-    def _update(self) -> bool:
-        """Look which threads there are; whether they are others than before."""
-        keys = {(pid, task) for pid in _below(self._self) for task in _tasks(pid)}
+    def _others_came(self) -> bool:
+        """Whether there are other threads than those that are known: some ended, or have new company."""
+        return (
+            not self._threads
+            or any(_count_threads(pid) != count for pid, count in self._counts.items())
+            or any(thread.children() != thread.known_children for thread in self._threads.values())
+        )
+
+    def _list(self) -> None:
+        keys = {(pid, task) for pid in [self._self, *_below(self._self)] for task in _tasks(pid)}
         if len(keys) > _MAX_THREADS:
             raise Unknowable(f"more than {_MAX_THREADS} threads")
-        old = set(self._files)
-        for key in old - keys:
-            self._files.pop(key).close()
-        for key in keys - old:
-            self._files[key] = _Thread(*key)
-        return keys != old
+        for key in set(self._threads) - keys:
+            self._threads.pop(key).close()
+        for key in keys - set(self._threads):
+            self._threads[key] = _Thread(*key)
+        self._counts = {pid: _count_threads(pid) for pid, _ in keys}
+        for thread in self._threads.values():
+            thread.known_children = thread.children()
 
 
 class _Thread:
     """One thread's files in /proc, kept open: they are read over and over."""
 
     def __init__(self, pid: int, task: int) -> None:
-        self._pid, self._is_main = pid, pid == task
+        self.pid, self.task = pid, task
+        self.known_children = b""
+        self._is_main = pid == task
         folder = f"/proc/{pid}/task/{task}"
-        self._syscall = self._schedstat = self._stat = -1
+        self._syscall = self._schedstat = self._stat = self._children = -1
         try:
             self._schedstat = os.open(f"{folder}/schedstat", os.O_RDONLY | os.O_CLOEXEC)
             self._syscall = os.open(f"{folder}/syscall", os.O_RDONLY | os.O_CLOEXEC)
             self._stat = os.open(f"{folder}/stat", os.O_RDONLY | os.O_CLOEXEC)
+            self._children = os.open(f"{folder}/children", os.O_RDONLY | os.O_CLOEXEC)
         except PermissionError as error:
             self.close()
             raise Unknowable(str(error)) from error
@@ -92,12 +116,16 @@ class _Thread:
             pass  # it ended
 
     def close(self) -> None:
-        for descriptor in (self._syscall, self._schedstat, self._stat):
+        for descriptor in (self._syscall, self._schedstat, self._stat, self._children):
             if descriptor >= 0:
                 os.close(descriptor)
 
+    def children(self) -> bytes:
+        """The processes that it started, as the kernel lists them."""
+        return _read(self._children)
+
     def runs(self) -> bytes:
-        """How long and how often it has run."""
+        """How long and how often it has run; empty when it ended."""
         return _read(self._schedstat)
 
     def sleeps_s(self) -> Optional[float]:
@@ -125,7 +153,7 @@ class _Thread:
         if not address:
             return FOREVER_S
         try:
-            with open(f"/proc/{self._pid}/mem", "rb", buffering=0) as memory:
+            with open(f"/proc/{self.pid}/mem", "rb", buffering=0) as memory:
                 memory.seek(address)
                 seconds, nanoseconds = struct.unpack("<qq", memory.read(16))
         except (OSError, struct.error, ValueError, OverflowError):
@@ -138,6 +166,14 @@ def _read(descriptor: int) -> bytes:
         return os.pread(descriptor, _READ_BYTES, 0)
     except OSError:
         return b""  # it ended
+
+
+def _count_threads(pid: int) -> int:
+    """How many threads a process has: the links of the folder that holds one for each."""
+    try:
+        return os.stat(f"/proc/{pid}/task").st_nlink - _LINKS_OF_A_FOLDER
+    except OSError:
+        return 0
 
 
 def _tasks(pid: int) -> List[int]:

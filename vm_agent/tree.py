@@ -14,7 +14,7 @@ from typing import Container, Dict, Iterator, List, Optional, Sequence, Set, Tup
 
 from sci_gym_protos import vm_agent_pb2 as pb
 from sci_gym_vm_agent.bus import Batch, Bus
-from sci_gym_vm_agent.damage import Rectangle, overlap
+from sci_gym_vm_agent.damage import Rectangle
 from sci_gym_vm_agent.objects import (
     CONTENT,
     FOCUSED,
@@ -31,6 +31,7 @@ from sci_gym_vm_agent.objects import (
 
 _MAX_DEPTH = 100
 _NEVER = -1
+_NO_PARENT = -1
 _MAX_BYTES = 2**23
 _MAX_EVENTS = 10_000
 _FORGET_BEYOND = 20_000
@@ -136,11 +137,18 @@ class AccessibilityTree:
         for thing in self._things.values():
             if thing.states & FOCUSED:
                 thing.doubt(STATES)
-            if thing.knowledge < UNSURE and thing.extents is not None:
-                place = _with_border(thing.extents)
-                if any(overlap(place, one) for one in damage):
-                    thing.doubt(STALE)
+        self._doubt_damaged(damage)
         self._doubt_hidden_items()
+
+    def _doubt_damaged(self, damage: Sequence[Rectangle]) -> None:
+        for x, y, width, height in map(_with_border, damage):
+            right, bottom = x + width, y + height
+            for thing in self._things.values():
+                place = thing.extents
+                if place is None or place[0] >= right or place[1] >= bottom or thing.knowledge >= UNSURE:
+                    continue
+                if place[0] + place[2] > x and place[1] + place[3] > y:
+                    thing.doubt(STALE)
 
     def _doubt_hidden_items(self) -> None:
         """Doubt the views of items that are not on screen, whatever they say of themselves."""
@@ -256,7 +264,9 @@ class _Walk:
         if self._left <= 0 or depth >= _MAX_DEPTH:
             self._cut = True
             return
-        thing = self._things.setdefault(key, Thing(key))
+        thing = self._things.get(key)
+        if thing is None:
+            thing = self._things[key] = Thing(key)
         if self._stands(thing.block):
             return
         self.seen.add(key)
@@ -330,7 +340,8 @@ class _Walk:
         for key, program_id in roots:
             block = self._block(key, 0, (program_id, None))
             if block is not None:
-                parents += _below(-1, len(nodes), block)
+                parents.append(_NO_PARENT)
+                parents += [index - above for index, above in enumerate(block.above[1:], len(nodes) + 1)]
                 nodes += block.nodes
         return pb.Tree(parents=parents, nodes=nodes, truncated=self._cut)
 
@@ -361,7 +372,7 @@ class _Walk:
             return None
         self._bytes_left -= len(message)
         self._placed.add(thing.key)
-        keys, parents, nodes, size = [thing.key], [-1], [message], len(message)
+        keys, above, nodes, size = {thing.key}, [0], [message], len(message)
         stands = self._keep and thing.knowledge < STATES
         for child, cell in self._cells(thing):
             if child in self._things and child not in self._placed:
@@ -369,11 +380,12 @@ class _Walk:
             block = self._block(child, depth + 1, (place[0], cell))
             if block is not None:
                 stands = stands and self._things[child].block is block
-                parents += _below(0, len(nodes), block)
-                keys += block.keys
+                above.append(len(nodes))
+                above += block.above[1:]
+                keys |= block.keys
                 nodes += block.nodes
                 size += block.size
-        block = Block(place, self._whole, keys, parents, nodes, size)
+        block = Block(place, self._whole, keys, above, nodes, size)
         thing.block = block if stands and not self._cut else None
         return block
 
@@ -388,8 +400,3 @@ class _Walk:
             (key, divmod(next(numbers), columns) if role == "table cell" else None)
             for key, role in zip(thing.children, roles)
         ]
-
-
-def _below(parent: int, offset: int, block: Block) -> List[int]:
-    """The parents of a block's nodes where it stands below a node, its first at index `offset`."""
-    return [parent, *[above + offset for above in block.parents[1:]]]

@@ -21,7 +21,7 @@ BASE = (
     "at-spi2-core", "bubblewrap", "busybox-static", "dbus-daemon", "fonts-dejavu-core", "libxcb-shm0",
     "libxcb1", "openbox", "python3", "tini", "util-linux", "xvfb",
 )  # fmt: skip
-PYTHON_PACKAGES = ("grpcio", "protobuf", "dbus-fast", "lz4", "python-xlib", "six", "typing-extensions")
+PYTHON_PACKAGES = ("grpcio", "protobuf", "lz4", "python-xlib", "six", "typing-extensions")
 GUEST = Path(__file__).with_name("guest")
 
 
