@@ -18,7 +18,7 @@ SERIAL = 7
 def test_a_call_reads_back_as_it_was_made(
     name: str, path: str, interface: str, member: str, text: str
 ) -> None:
-    """Whatever the lengths, paddings are right: the message ends where its header says, and holds its texts."""
+    """Whatever the lengths, the message ends where its header says, and holds its texts."""
     text = text.replace("\0", "")
     call = Method(interface, member, "si", text, -1).call(address_of(name, path), SERIAL)
     message = unpack(call)
