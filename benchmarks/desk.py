@@ -46,7 +46,7 @@ class Desk:
         for program in app.programs:
             self.client.launch(
                 program.name, program.argv, env=program.env,
-                preload_c=program.preload.read_text() if program.preload else "",
+                **program.module,
                 register_s=program.register_s, max_launches=_LAUNCHES,
             )  # fmt: skip
         for _ in range(_READY_TRIES):

@@ -5,4 +5,4 @@ loads on every later runtime, so that a guest's Python may be older than the hos
 writes them anew, and a test holds that they are what the .proto says.
 """
 
-PROTOCOL_VERSION = 2
+PROTOCOL_VERSION = 3

@@ -179,8 +179,45 @@ class Input(_message.Message):
     y_px: int
     def __init__(self, kind: _Optional[_Union[Input.Kind, str]] = ..., x_px: _Optional[int] = ..., y_px: _Optional[int] = ..., button: _Optional[_Union[Input.Button, str]] = ..., count: _Optional[int] = ..., clicks_x: _Optional[int] = ..., clicks_y: _Optional[int] = ..., text: _Optional[str] = ..., keys: _Optional[_Iterable[str]] = ...) -> None: ...
 
+class Inspected(_message.Message):
+    __slots__ = ["name", "problem", "result", "stderr", "stdout"]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    PROBLEM_FIELD_NUMBER: _ClassVar[int]
+    RESULT_FIELD_NUMBER: _ClassVar[int]
+    STDERR_FIELD_NUMBER: _ClassVar[int]
+    STDOUT_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    problem: str
+    result: ExecResult
+    stderr: bytes
+    stdout: bytes
+    def __init__(self, name: _Optional[str] = ..., stdout: _Optional[bytes] = ..., stderr: _Optional[bytes] = ..., result: _Optional[_Union[ExecResult, _Mapping]] = ..., problem: _Optional[str] = ...) -> None: ...
+
+class Inspection(_message.Message):
+    __slots__ = ["argv", "env", "max_output_bytes", "name", "stdin", "watches"]
+    class EnvEntry(_message.Message):
+        __slots__ = ["key", "value"]
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: str
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
+    ARGV_FIELD_NUMBER: _ClassVar[int]
+    ENV_FIELD_NUMBER: _ClassVar[int]
+    MAX_OUTPUT_BYTES_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    STDIN_FIELD_NUMBER: _ClassVar[int]
+    WATCHES_FIELD_NUMBER: _ClassVar[int]
+    argv: _containers.RepeatedScalarFieldContainer[str]
+    env: _containers.ScalarMap[str, str]
+    max_output_bytes: int
+    name: str
+    stdin: bytes
+    watches: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, name: _Optional[str] = ..., argv: _Optional[_Iterable[str]] = ..., stdin: _Optional[bytes] = ..., env: _Optional[_Mapping[str, str]] = ..., watches: _Optional[_Iterable[str]] = ..., max_output_bytes: _Optional[int] = ...) -> None: ...
+
 class LaunchRequest(_message.Message):
-    __slots__ = ["argv", "env", "max_launches", "name", "preload_c", "register_ms"]
+    __slots__ = ["argv", "env", "max_launches", "name", "preload_c", "preload_py", "register_ms"]
     class EnvEntry(_message.Message):
         __slots__ = ["key", "value"]
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -193,14 +230,16 @@ class LaunchRequest(_message.Message):
     MAX_LAUNCHES_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     PRELOAD_C_FIELD_NUMBER: _ClassVar[int]
+    PRELOAD_PY_FIELD_NUMBER: _ClassVar[int]
     REGISTER_MS_FIELD_NUMBER: _ClassVar[int]
     argv: _containers.RepeatedScalarFieldContainer[str]
     env: _containers.ScalarMap[str, str]
     max_launches: int
     name: str
     preload_c: str
+    preload_py: str
     register_ms: int
-    def __init__(self, name: _Optional[str] = ..., argv: _Optional[_Iterable[str]] = ..., env: _Optional[_Mapping[str, str]] = ..., preload_c: _Optional[str] = ..., register_ms: _Optional[int] = ..., max_launches: _Optional[int] = ...) -> None: ...
+    def __init__(self, name: _Optional[str] = ..., argv: _Optional[_Iterable[str]] = ..., env: _Optional[_Mapping[str, str]] = ..., preload_c: _Optional[str] = ..., preload_py: _Optional[str] = ..., register_ms: _Optional[int] = ..., max_launches: _Optional[int] = ...) -> None: ...
 
 class ListProgramsReply(_message.Message):
     __slots__ = ["programs"]
@@ -322,20 +361,28 @@ class Pointer(_message.Message):
     def __init__(self, position: _Optional[_Union[Point, _Mapping]] = ..., picture: _Optional[_Union[Rect, _Mapping]] = ..., pixels: _Optional[bytes] = ...) -> None: ...
 
 class ProbeReply(_message.Message):
-    __slots__ = ["files", "programs"]
+    __slots__ = ["files", "inspections", "programs"]
     FILES_FIELD_NUMBER: _ClassVar[int]
+    INSPECTIONS_FIELD_NUMBER: _ClassVar[int]
     PROGRAMS_FIELD_NUMBER: _ClassVar[int]
     files: _containers.RepeatedCompositeFieldContainer[ProbedFile]
+    inspections: _containers.RepeatedCompositeFieldContainer[Inspected]
     programs: _containers.RepeatedCompositeFieldContainer[Program]
-    def __init__(self, programs: _Optional[_Iterable[_Union[Program, _Mapping]]] = ..., files: _Optional[_Iterable[_Union[ProbedFile, _Mapping]]] = ...) -> None: ...
+    def __init__(self, programs: _Optional[_Iterable[_Union[Program, _Mapping]]] = ..., files: _Optional[_Iterable[_Union[ProbedFile, _Mapping]]] = ..., inspections: _Optional[_Iterable[_Union[Inspected, _Mapping]]] = ...) -> None: ...
 
 class ProbeRequest(_message.Message):
-    __slots__ = ["files", "max_file_bytes"]
+    __slots__ = ["files", "fresh_inspections", "inspect_ms", "inspections", "max_file_bytes"]
     FILES_FIELD_NUMBER: _ClassVar[int]
+    FRESH_INSPECTIONS_FIELD_NUMBER: _ClassVar[int]
+    INSPECTIONS_FIELD_NUMBER: _ClassVar[int]
+    INSPECT_MS_FIELD_NUMBER: _ClassVar[int]
     MAX_FILE_BYTES_FIELD_NUMBER: _ClassVar[int]
     files: _containers.RepeatedScalarFieldContainer[str]
+    fresh_inspections: bool
+    inspect_ms: int
+    inspections: _containers.RepeatedCompositeFieldContainer[Inspection]
     max_file_bytes: int
-    def __init__(self, files: _Optional[_Iterable[str]] = ..., max_file_bytes: _Optional[int] = ...) -> None: ...
+    def __init__(self, files: _Optional[_Iterable[str]] = ..., max_file_bytes: _Optional[int] = ..., inspections: _Optional[_Iterable[_Union[Inspection, _Mapping]]] = ..., inspect_ms: _Optional[int] = ..., fresh_inspections: bool = ...) -> None: ...
 
 class ProbedFile(_message.Message):
     __slots__ = ["data", "exists", "path", "truncated"]

@@ -1,7 +1,8 @@
 """What a program's folder under `envs/` provides: an `App`.
 
 An app is data and pure functions, run on the host. Whatever has to run beside the program is a start-up
-module (`ProgramSpec.preload`), which the guest compiles and loads into the stock program.
+module (`ProgramSpec.preload`), which the guest loads into the stock program, or an inspection: a command that
+reads what the program has stored.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
-from sci_gym.specs import Action, Observation
+from sci_gym.specs import Action, Inspection, Observation
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,9 @@ class ProgramSpec:
         name: the app's name for it.
         argv: the command.
         env: variables set for it beside the desktop's own.
-        preload: C source of its start-up module, or None.
+        preload: its start-up module, or None: C source (`.c`), or a Python module (`.py`) that every Python
+            of the program imports before anything else. What it reports on the descriptor that
+            SCI_GYM_STATE_FD names comes back in `Program.state`.
         register_s: how long it may take to register with the accessibility bus before it is launched again.
     """
 
@@ -53,6 +56,13 @@ class ProgramSpec:
     env: Mapping[str, str] = field(default_factory=dict)
     preload: Path | None = None
     register_s: float = 10.0
+
+    @property
+    def module(self) -> dict[str, str]:
+        """The start-up module, as the client's `launch` takes it."""
+        if self.preload is None:
+            return {}
+        return {f"preload_{self.preload.suffix.removeprefix('.')}": self.preload.read_text()}
 
 
 class Desktop(Protocol):
@@ -83,6 +93,7 @@ class App(abc.ABC):
         programs: what is started for each episode.
         verbs: set-up verbs by name without prefix: functions of a `Desktop` and typed keyword arguments.
         predicates: predicates by name without prefix: functions of an `Evidence` and typed keyword arguments.
+        inspections: inspections by name without prefix: functions of typed keyword arguments.
     """
 
     name: ClassVar[str]
@@ -93,6 +104,7 @@ class App(abc.ABC):
     programs: ClassVar[tuple[ProgramSpec, ...]]
     verbs: ClassVar[Mapping[str, Callable[..., None]]]
     predicates: ClassVar[Mapping[str, Callable[..., bool]]]
+    inspections: ClassVar[Mapping[str, Callable[..., Inspection]]] = {}
 
     @abc.abstractmethod
     def ready(self, observation: Observation) -> bool:
@@ -103,5 +115,6 @@ class App(abc.ABC):
         """The program's state as plain data; each app documents its keys.
 
         Pure, and total: a program that is gone or half drawn gives an empty or partial state, never an error.
-        It reads tree, programs, windows and files; while these stay the same it is not called again.
+        It reads tree, programs, windows, files and inspections; while these stay the same it is not called
+        again.
         """

@@ -162,7 +162,7 @@ class VMAgentClient:
             step_id=self.last_step_id, input=action, settle=settle,
             observe=self._of_what_is_known(observe), probe=probe,
         )  # fmt: skip
-        end = time.monotonic() + self._call_s + settle.deadline_ms / 1000
+        end = time.monotonic() + self._call_s + (settle.deadline_ms + probe.inspect_ms) / 1000
         for attempt in range(1, _STEP_TRIES + 1):
             try:
                 if attempt > 1:
@@ -186,7 +186,7 @@ class VMAgentClient:
 
     def probe(self, request: pb.ProbeRequest) -> pb.ProbeReply:
         """Read what predicates need."""
-        reply: pb.ProbeReply = self.send("Probe", request)
+        reply: pb.ProbeReply = self.send("Probe", request, self._call_s + request.inspect_ms / 1000)
         return reply
 
     def execute(
@@ -240,6 +240,7 @@ class VMAgentClient:
         *,
         env: Mapping[str, str] | None = None,
         preload_c: str = "",
+        preload_py: str = "",
         register_s: float = 0.0,
         max_launches: int = 1,
     ) -> pb.Program:
@@ -249,7 +250,7 @@ class VMAgentClient:
             LaunchError: it did not register.
         """
         request = pb.LaunchRequest(
-            name=name, argv=argv, env=env or {}, preload_c=preload_c,
+            name=name, argv=argv, env=env or {}, preload_c=preload_c, preload_py=preload_py,
             register_ms=round(register_s * 1000), max_launches=max_launches,
         )  # fmt: skip
         timeout_s = self._call_s + register_s * max_launches

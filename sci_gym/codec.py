@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 
 from sci_gym.bounds import (
+    MAX_INSPECTED_BYTES,
+    MAX_INSPECTIONS,
     MAX_NODES,
     MAX_PROGRAMS,
     MAX_STATE_LINES,
@@ -18,6 +20,8 @@ from sci_gym.specs import (
     Action,
     Box,
     Frame,
+    Inspected,
+    Inspection,
     Kind,
     Observation,
     Program,
@@ -108,6 +112,58 @@ def observe_request(*, fresh: bool = False) -> pb.ObserveRequest:
     )
 
 
+def probe_request(
+    files: Iterable[str],
+    max_file_bytes: int,
+    inspections: Iterable[Inspection],
+    inspect_s: float,
+    *,
+    fresh: bool,
+) -> pb.ProbeRequest:
+    """A request for what checks rest on.
+
+    Args:
+        files: paths below the guest's home.
+        max_file_bytes: of each that are read.
+        inspections: what to run.
+        inspect_s: how long all of them may take together.
+        fresh: run each, whatever is known of what it reads.
+    """
+    return pb.ProbeRequest(
+        files=files,
+        max_file_bytes=max_file_bytes,
+        inspections=[
+            pb.Inspection(
+                name=one.name, argv=one.argv, stdin=one.stdin, env=one.env, watches=one.watches,
+                max_output_bytes=one.max_output_bytes,
+            )
+            for one in inspections
+        ],
+        inspect_ms=round(inspect_s * 1000),
+        fresh_inspections=fresh,
+    )  # fmt: skip
+
+
+def unpack_inspections(found: Collection[pb.Inspected]) -> dict[str, Inspected]:
+    """What inspections gave, by name.
+
+    Raises:
+        ProtocolError: there are too many, or their output is too long.
+    """
+    at_most("inspections", len(found), MAX_INSPECTIONS)
+    at_most(
+        "bytes of inspections", sum(len(one.stdout) + len(one.stderr) for one in found), MAX_INSPECTED_BYTES
+    )
+    at_most("characters of an inspection", _longest(one.problem for one in found), MAX_TEXT_CHARS)
+    return {
+        one.name: Inspected(
+            one.stdout, one.stderr, one.result.exit_code, one.result.timed_out, one.result.truncated,
+            clean(one.problem),
+        )
+        for one in found
+    }  # fmt: skip
+
+
 def unpack_box(rect: pb.Rect) -> Box:
     """A rectangle."""
     return Box(rect.x_px, rect.y_px, rect.width_px, rect.height_px)
@@ -184,6 +240,7 @@ def unpack_observation(
         settled=settled,
         consistent=observation.consistent,
         output=output,
+        inspections=unpack_inspections(probe.inspections),
     )
 
 

@@ -194,7 +194,7 @@ class Coordinator:
         if not self._spares:
             return None
         while (spare := self._pool.take()) is not None:
-            spare.files = task.files
+            spare.look_for(task)
             try:
                 with self._stats.timed("observe"):
                     observation = spare.inspect()
@@ -214,8 +214,8 @@ class Coordinator:
             self._drop_stage()
         if self._stage is None:
             self._stage = self._make_stage()
-        self._stage.files = task.files
         self._stage.bring_up()
+        self._stage.look_for(task)
 
     def _beside(self) -> Coordinator:
         """A coordinator of the same, whose resets leave the machine of this one alone."""

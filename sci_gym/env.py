@@ -269,7 +269,7 @@ class SciEnv(gym.Env[dict[str, Any], Any]):
 
     def _state(self, last: Observation) -> Mapping[str, Any]:
         """The program's state; read again only when something of what it is read from has changed."""
-        sources = (last.tree, last.programs, last.windows, last.files)
+        sources = (last.tree, last.programs, last.windows, last.files, last.inspections)
         if self._sources is None or self._sources[0] is not sources[0] or self._sources[1:] != sources[1:]:
             self._sources, self._read = sources, self.app.read_state(last)
         return self._read

@@ -19,7 +19,7 @@ from sci_gym.errors import (
 )
 from sci_gym.guest_api import call_api
 from sci_gym.machines.base import Endpoint, Machine, Snapshot
-from sci_gym.specs import STOP_KINDS, Action, Kind, Observation, Program, Verb
+from sci_gym.specs import STOP_KINDS, Action, Inspection, Kind, Observation, Program, TaskSpec, Verb
 from sci_gym.stats import Stats
 from sci_gym_protos import vm_agent_pb2 as pb
 
@@ -39,6 +39,7 @@ class Timing:
             sign of life for so long counts as gone.
         wait_s: deadline of `Desktop.wait_for`, for a program to be ready, and for a spare in the making.
         code_s: time limit of a CODE action.
+        inspect_s: time limit of all of a step's inspections together.
         resets: how often a reset is tried before it fails.
         launches: how often a program is launched until it registers with the accessibility bus.
     """
@@ -48,6 +49,7 @@ class Timing:
     answer_s: float = 10.0
     wait_s: float = 30.0
     code_s: float = 60.0
+    inspect_s: float = 10.0
     resets: int = 3
     launches: int = 3
 
@@ -55,7 +57,7 @@ class Timing:
         """The same for a machine on which all takes `factor` times as long; a screen at rest is at rest."""
         return replace(
             self, settle_s=self.settle_s * factor, answer_s=self.answer_s * factor,
-            wait_s=self.wait_s * factor, code_s=self.code_s * factor,
+            wait_s=self.wait_s * factor, code_s=self.code_s * factor, inspect_s=self.inspect_s * factor,
         )  # fmt: skip
 
 
@@ -66,12 +68,14 @@ class Moment:
     Attributes:
         machine: RAM, disk and clock.
         files: what is probed there.
+        inspections: what is run there after each step.
         cursor: where the pointer was last seen.
         last_step_id: the last step that its daemon knows of.
     """
 
     machine: Snapshot
     files: tuple[str, ...]
+    inspections: tuple[Inspection, ...]
     cursor: tuple[int, int]
     last_step_id: int
 
@@ -82,7 +86,8 @@ class Stage:
     def __init__(self, machine: Machine, app: App, timing: Timing, stats: Stats) -> None:
         """Plan it; nothing starts before `bring_up`."""
         self.machine = machine
-        self.files: tuple[str, ...] = ()
+        self._files: tuple[str, ...] = ()
+        self._inspections: tuple[Inspection, ...] = ()
         self.phases = pb.Phases()
         self._app, self._timing, self._stats = app, timing.stretched(machine.slowness), stats
         self._client: VMAgentClient | None = None
@@ -96,6 +101,7 @@ class Stage:
             InfrastructureError: a part did not come up.
         """
         self._disconnect()
+        self._files = self._inspections = ()
         self.machine.require(self._app.requirements)
         key = _launched(self._app)
         with self._stats.timed("machine"):
@@ -111,9 +117,15 @@ class Stage:
             self._disconnect()
             self._connect(moved)
 
+    def look_for(self, task: TaskSpec) -> None:
+        """From now on observe what the checks of a task rest on."""
+        self._files, self._inspections = task.files, task.inspections
+
     def snapshot(self) -> Moment:
         """Keep this moment; raises what `Machine.snapshot` raises."""
-        return Moment(self.machine.snapshot(), self.files, self._cursor, self.client.last_step_id)
+        return Moment(
+            self.machine.snapshot(), self._files, self._inspections, self._cursor, self.client.last_step_id
+        )
 
     def resume(self, moment: Moment) -> None:
         """Start the machine, a fork of `moment`, and go on where that stage was.
@@ -124,7 +136,7 @@ class Stage:
         with self._stats.timed("fork"):
             endpoint = self.machine.start()
             self._connect(endpoint, moment.last_step_id)
-        self.files, self._cursor = moment.files, moment.cursor
+        self._files, self._inspections, self._cursor = moment.files, moment.inspections, moment.cursor
 
     def inspect(self) -> Observation:
         """Observe, and hold that every part and program is as well as after `bring_up`.
@@ -163,8 +175,10 @@ class Stage:
         seconds = action.seconds if action.kind is Kind.WAIT else 0.0
         width, height = self.machine.spec.width, self.machine.spec.height
         # What an episode is judged by at its end rests on nothing that was read before.
-        request = codec.observe_request(fresh=action.kind in STOP_KINDS)
-        return self._step(codec.pack_input(action, self._cursor, width, height), seconds, output, request)
+        return self._step(
+            codec.pack_input(action, self._cursor, width, height), seconds, output,
+            fresh=action.kind in STOP_KINDS, final=action.kind in STOP_KINDS,
+        )  # fmt: skip
 
     def observe(self) -> Observation:
         """Settle and observe without acting."""
@@ -180,11 +194,7 @@ class Stage:
             for program in observation.programs:
                 if not program.running:
                     raise InfrastructureError(program.name, f"ended with {program.exit_code} before: {what}")
-            observation = self._step(
-                pb.Input(kind=pb.Input.KIND_NONE),
-                _WAIT_FOR_CHANGE_S,
-                observe=codec.observe_request(fresh=True),
-            )
+            observation = self._step(pb.Input(kind=pb.Input.KIND_NONE), _WAIT_FOR_CHANGE_S, fresh=True)
         return observation
 
     def put_file(self, path: str, data: bytes) -> None:
@@ -223,23 +233,24 @@ class Stage:
                 program.name,
                 program.argv,
                 env=program.env,
-                preload_c=program.preload.read_text() if program.preload else "",
+                **program.module,
                 register_s=program.register_s * self.machine.slowness,
                 max_launches=self._timing.launches,
             )
             self._stats.count("relaunches", launched.launches - 1)
 
     def _step(
-        self, act: pb.Input, change_s: float = 0.0, output: str = "",
-        observe: pb.ObserveRequest | None = None,
+        self, act: pb.Input, change_s: float = 0.0, output: str = "", *,
+        fresh: bool = False, final: bool = False,
     ) -> Observation:  # fmt: skip
         settle = pb.SettlePolicy(
             quiet_ms=round(self._timing.quiet_s * 1000),
             deadline_ms=round((self._timing.settle_s + change_s) * 1000),
             change_ms=round(change_s * 1000),
         )
-        probe = pb.ProbeRequest(files=self.files, max_file_bytes=_MAX_FILE_BYTES)
-        reply = self.client.step(act, settle, observe or codec.observe_request(), probe)
+        inspect_s = self._timing.inspect_s if self._inspections else 0.0
+        probe = codec.probe_request(self._files, _MAX_FILE_BYTES, self._inspections, inspect_s, fresh=final)
+        reply = self.client.step(act, settle, codec.observe_request(fresh=fresh), probe)
         observation = codec.unpack_observation(
             reply.observation,
             self.client.frame,
@@ -270,10 +281,7 @@ class Stage:
 
 def _launched(app: App) -> str:
     """What a desktop is kept by on which an app's programs stand ready: all that starts them."""
-    parts = [
-        (one.name, one.argv, sorted(one.env.items()), one.preload.read_text() if one.preload else "")
-        for one in app.programs
-    ]
+    parts = [(one.name, one.argv, sorted(one.env.items()), *one.module.values()) for one in app.programs]
     return repr((app.name, parts))
 
 

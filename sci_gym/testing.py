@@ -264,10 +264,11 @@ class AppSuite:
                     for check in node.checks:
                         predicates.validate(check)
                 assert task.oracle, f"{task.id} must have an oracle"
-                assert task.oracle[-1].action.kind in STOP_KINDS, (
-                    f"the oracle of {task.id} must end the episode"
-                )
-                assert len(task.oracle) <= task.max_steps, (
-                    f"the oracle of {task.id} must fit into its step limit"
-                )
+                for name, oracle in task.oracles.items():
+                    assert oracle[-1].action.kind in STOP_KINDS, (
+                        f"the oracle {name!r} of {task.id} must end the episode"
+                    )
+                    assert len(oracle) <= task.max_steps, (
+                        f"the oracle {name!r} of {task.id} must fit into its step limit"
+                    )
                 assert "{" not in task.instruction, f"the instruction of {task.id} must be filled in"

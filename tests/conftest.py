@@ -30,12 +30,11 @@ def client() -> Iterator[VMAgentClient]:
 def kalgebra(client: VMAgentClient) -> VMAgentClient:
     """A client of a desktop on which KAlgebra runs."""
     (program,) = load_app("kalgebra").programs
-    assert program.preload is not None
     client.launch(
         program.name,
         program.argv,
         env=program.env,
-        preload_c=program.preload.read_text(),
+        **program.module,
         register_s=program.register_s,
         max_launches=3,
     )

@@ -14,7 +14,7 @@ from sci_gym import tasks
 from sci_gym.app import App, Desktop
 from sci_gym.errors import TaskFileError
 from sci_gym.evaluation import GraphRun, PredicateSet, right_stop
-from sci_gym.specs import Action, Evidence, Kind, Observation, OracleStep, TaskSpec
+from sci_gym.specs import Action, Evidence, Inspection, Kind, Observation, OracleStep, TaskSpec
 from sci_gym.tasks import Template, load_template, load_templates
 
 
@@ -30,6 +30,10 @@ def tab(desktop: Desktop, *, name: str, zoom: float = 1.0) -> None:
     desktop.act(Action.press("tab"))
 
 
+def stored(*, map: str, decimals: int = 3) -> Inspection:
+    return Inspection(f"stored {map}", ("/usr/bin/dump", map, str(decimals)))
+
+
 class Calc(App):
     """A program that is never started: task files need only its names."""
 
@@ -40,6 +44,7 @@ class Calc(App):
     programs = ()
     verbs = {"tab": tab}  # noqa: RUF012
     predicates = {"variable": variable, "shows": shows}  # noqa: RUF012
+    inspections = {"raster": stored}  # noqa: RUF012
 
     def ready(self, observation: Observation) -> bool:
         return True
@@ -562,8 +567,55 @@ def test_an_apps_templates_are_loaded_by_id(tmp_path: Path) -> None:
 
 def test_the_documented_example_loads(load: Load) -> None:
     lines = (
-        (tasks.__doc__ or "").split("`calculator-sum.toml`:")[1].split("Predicates and verbs")[0].splitlines()
+        (tasks.__doc__ or "").split("`calculator-sum.toml`:")[1].split("Predicates, verbs")[0].splitlines()
     )
     made = task(load("\n".join(line.removeprefix("    ") for line in lines).replace("kalgebra", "calc")))
     assert made.files == ("out.txt",)
     assert made.oracle[0].role == "text"
+    assert list(made.oracles) == ["gui", "console"]
+
+
+# Inspections, and further oracles
+
+
+def test_an_inspection_is_made_of_its_arguments(load: Load) -> None:
+    made = task(load(SUM + '[[inspect]]\ninspection = "raster"\nmap = "{name}{a}"\n'))
+    (one,) = made.inspections
+    name = f"{made.parameters['name']}{made.parameters['a']}"
+    assert (one.name, one.argv) == (f"stored {name}", ("/usr/bin/dump", name, "3"))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ('inspection = "rastr"\nmap = "x"', ":27: inspect[0].inspection: unknown inspection 'calc.rastr'"),
+        ('inspection = "raster"', ":27: inspect[0].inspection: inspection calc.raster: "),
+        ('inspection = "raster"\nmap = "x"\nmop = 1', ":29: inspect[0].mop: unknown argument of inspection"),
+        ('inspection = "raster"\nmap = "x"\ndecimals = "2"', ":29: inspect[0].decimals: inspection"),
+        ('inspection = "raster"\nmap = "x"\n[[inspect]]\ninspection = "raster"\nmap = "x"',
+         ":29: inspect[1]: 'stored x' is inspected twice."),
+    ],
+)  # fmt: skip
+def test_wrong_inspections_are_named(load: Load, call: str, message: str) -> None:
+    assert fault(load, SUM + f"[[inspect]]\n{call}\n").startswith(message)
+
+
+def test_a_template_has_several_oracles_by_name(load: Load) -> None:
+    more = '[[oracles.console]]\ndo = "code"\ntext = "{a}"\n[[oracles.console]]\ndo = "done"\n'
+    made = task(load(SUM + more + '[[oracles.other]]\ndo = "fail"\n'))
+    assert list(made.oracles) == ["gui", "console", "other"]
+    assert made.oracles["gui"] == made.oracle
+    a = str(made.parameters["a"])
+    assert made.oracles["console"] == (OracleStep(Action.code(a)), OracleStep(Action.done()))
+
+
+@pytest.mark.parametrize(
+    ("steps", "message"),
+    [
+        ('[[oracles.gui]]\ndo = "done"', ":26: oracles.gui: the main solution's steps are [[oracle]]."),
+        ('[[oracles.one]]\ndo = "done"\n[[oracles.two]]\ndo = "done"\n[[oracles.two]]\ndo = "dome"',
+         ":31: oracles.two[1].do: unknown oracle step 'dome'. Did you mean 'done'?"),
+    ],
+)  # fmt: skip
+def test_wrong_steps_of_further_oracles_are_named(load: Load, steps: str, message: str) -> None:
+    assert fault(load, SUM + f"{steps}\n").startswith(message)

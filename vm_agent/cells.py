@@ -11,7 +11,7 @@ import contextlib
 import json
 import os
 import signal
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Mapping, Optional, Sequence
 
@@ -25,6 +25,15 @@ _START_S = 10.0
 MAX_ARGUMENT_BYTES = 2**17 - 1  # Linux, MAX_ARG_STRLEN
 MAX_COMMAND_BYTES = 2**20
 _FOLDER_BYTES = 256 * 2**20
+_PRIVATE_ENV = {
+    "HOME": "/tmp",
+    "TMPDIR": "/tmp",
+    "PATH": "/usr/bin:/bin",
+    "LANG": "C.UTF-8",
+    "TZ": "UTC",
+    "USER": "user",
+    "LOGNAME": "user",
+}
 _MERGED_USR = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 
 
@@ -38,7 +47,10 @@ class CellPlan:
         sockets: the daemon's paths of the bus sockets; cells see them in their runtime folder.
         env: the desktop's variables.
         max_processes: of one cell, threads included.
+        preloads: the daemon's path of the start-up modules; cells see it at the same place.
         network: cells share the daemon's; otherwise each has but a loopback of its own.
+        private: cells can read the home and change nothing, have a /tmp of their own, and share nothing else
+            with other cells.
     """
 
     home: Path
@@ -48,6 +60,13 @@ class CellPlan:
     max_processes: int
     preloads: Path = field(default=Path("/nonexistent"))
     network: bool = False
+    private: bool = False
+
+    def to_inspect(self) -> CellPlan:
+        """The plan of cells that read what is stored, out of reach of the policy's code."""
+        return replace(
+            self, sockets=(), env=_PRIVATE_ENV, preloads=Path("/nonexistent"), network=False, private=True
+        )
 
     def argv(self, command: Sequence[str], env: Mapping[str, str], info_fd: int) -> list[str]:
         """Return the command line that runs `command` in a new cell."""
@@ -61,6 +80,7 @@ class CellPlan:
             "ALL",
         ]
         line += [] if self.network else ["--unshare-net"]
+        line += ["--unshare-ipc"] if self.private else []
         line += ["--uid", str(UID), "--gid", str(UID), "--info-fd", str(info_fd), "--clearenv"]
         line += ["--ro-bind", READABLE[0], READABLE[0], "--proc", "/proc", "--dev", "/dev"]
         line += [*_bounded("/dev/shm", "1777"), "--remount-ro", "/dev"]
@@ -69,20 +89,16 @@ class CellPlan:
                 line += ["--symlink", f"usr/{name}", f"/{name}"]
         for path in READABLE[1:]:
             line += ["--ro-bind-try", path, path]
-        line += ["--bind", str(self.tmp), "/tmp", "--ro-bind", "/tmp/.X11-unix", "/tmp/.X11-unix"]
-        line += [
-            "--bind",
-            str(self.home),
-            HOME,
-            *_bounded("/run", "0755"),
-            "--perms",
-            "0700",
-            "--dir",
-            RUNTIME,
-        ]
+        if self.private:
+            line += [*_bounded("/tmp", "0700"), "--ro-bind", str(self.home), HOME]
+        else:
+            line += ["--bind", str(self.tmp), "/tmp", "--ro-bind", "/tmp/.X11-unix", "/tmp/.X11-unix"]
+            line += ["--bind", str(self.home), HOME]
+        line += [*_bounded("/run", "0755"), "--perms", "0700", "--dir", RUNTIME]
         for socket in self.sockets:
             line += ["--ro-bind", str(socket), f"{RUNTIME}/{socket.name}"]
-        line += ["--ro-bind-try", str(self.preloads), str(self.preloads), "--chdir", HOME]
+        line += ["--ro-bind-try", str(self.preloads), str(self.preloads)]
+        line += ["--chdir", "/tmp" if self.private else HOME]
         for name, value in {**self.env, **env}.items():
             line += ["--setenv", name, value]
         return [*line, "--", *command]

@@ -37,7 +37,7 @@ def check_probe(request: pb.ProbeRequest) -> None:
     if len(request.files) * (request.max_file_bytes or _DEFAULT_PROBED_BYTES) > MAX_PROBED_BYTES:
         raise InvalidArgument(f"probe.max_file_bytes: more than {MAX_PROBED_BYTES} for all files together")
     for path in request.files:
-        _parts(path)
+        path_parts(path)
 
 
 class Upload:
@@ -45,7 +45,7 @@ class Upload:
 
     def __init__(self, home: Path, path: str) -> None:
         """Prepare a file at `path` below `home`; its folders are made."""
-        self._path, self._parts = path, _parts(path)
+        self._path, self._parts = path, path_parts(path)
         self._name = f".sci-gym-{secrets.token_hex(8)}"
         self.size = 0
         with _parent(home, self._parts, make=True) as folder:
@@ -88,7 +88,7 @@ def read_file(home: Path, path: str, max_bytes: int) -> Iterator[bytes]:
     limit = min(max_bytes or MAX_FILE_BYTES, MAX_FILE_BYTES)
     # Without O_NONBLOCK a pipe that the policy's code made would block the daemon.
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    parts = _parts(path)
+    parts = path_parts(path)
     with _parent(home, parts, make=False) as folder:
         file = os.open(parts[-1], flags, dir_fd=folder)
     try:
@@ -109,7 +109,8 @@ def _read(file: int, path: str, size: int) -> bytes:
         return os.read(file, size)
 
 
-def _parts(path: str) -> tuple[str, ...]:
+def path_parts(path: str) -> tuple[str, ...]:
+    """The components of a path below the guest's home; InvalidArgument when it is none."""
     if len(path) > _MAX_PATH_CHARS:
         raise InvalidArgument(f"path: {len(path)} characters, at most {_MAX_PATH_CHARS}")
     pure = PurePosixPath(path)

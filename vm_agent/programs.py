@@ -6,24 +6,20 @@ import asyncio
 import itertools
 import os
 import re
-import tempfile
-from pathlib import Path
-from typing import Optional, Sequence
+from typing import Mapping, Optional
 
 from sci_gym_protos import vm_agent_pb2 as pb
 from sci_gym_vm_agent.accessibility import Accessibility
 from sci_gym_vm_agent.cells import Cell, CellPlan, check_command, exit_code, start_cell
 from sci_gym_vm_agent.errors import InvalidArgument, LimitExceeded, NotFound, PartUnavailable
+from sci_gym_vm_agent.preloads import check_preload, lay_out
 from sci_gym_vm_agent.settle import Activity
 
 MAX_PROGRAMS = 32
 _STDERR_BYTES = 4096
 _STATE_SUBJECTS = 1000
 _STATE_LINE_BYTES = 65_536
-_COMPILERS = ("tcc", "gcc", "cc")
 _CHECK_S = 0.25
-_COMPILE_S = 30.0
-_MAX_PRELOAD_CHARS = 2**20
 _NAME = re.compile(r"[\w .+-]{1,64}", re.ASCII)  # it stands in metadata when the program fails
 
 
@@ -54,15 +50,15 @@ class RunningProgram:
             self._main_pid = self.cell.main_pid() or 0
         return self._main_pid
 
-    async def start(self, plan: CellPlan, preload: Optional[Path]) -> None:
-        """Start it in a new cell, with the start-up module's channel."""
+    async def start(self, plan: CellPlan, preload: Mapping[str, str]) -> None:
+        """Start it in a new cell, with the channel and the variables of its start-up module."""
         self.launches += 1
         self._main_pid = 0
         self.state.clear()
         read_end, write_end = os.pipe()
-        env = dict(self.request.env)
-        if preload is not None:
-            env.update(LD_PRELOAD=str(preload), SCI_GYM_STATE_FD=str(write_end))
+        env = {**self.request.env, **preload}
+        if preload:
+            env["SCI_GYM_STATE_FD"] = str(write_end)
         try:
             self.cell = await start_cell(
                 plan, self.request.argv, env, stderr=asyncio.subprocess.PIPE, pass_fds=(write_end,)
@@ -152,11 +148,11 @@ class Programs:
         """Launch a program, again when it does not register in time.
 
         Raises:
-            InvalidArgument: no argv or name, the name is taken, or the start-up module does not compile.
+            InvalidArgument: no argv or name, the name is taken, or the start-up module is wrong.
             PartUnavailable: it never registered; the message holds the end of its stderr.
         """
         self._check(request)
-        preload = await self._compile(request) if request.preload_c else None
+        preload = await lay_out(request, self._plan.preloads)
         program = RunningProgram(next(self._ids), request)
         self._programs[program.id] = program
         try:
@@ -199,8 +195,7 @@ class Programs:
                 "launch.name: 1 to 64 of the letters A to Z, digits, '_', '.', '+', '-', ' '"
             )
         check_command("launch", request.argv, request.env)
-        if len(request.preload_c) > _MAX_PRELOAD_CHARS:
-            raise InvalidArgument(f"launch.preload_c: more than {_MAX_PRELOAD_CHARS} characters")
+        check_preload(request)
         if any(one.running and one.request.name == request.name for one in self):
             raise InvalidArgument(f"launch.name: {request.name!r} is running; close it first")
         if len(self._programs) >= MAX_PROGRAMS:
@@ -219,36 +214,3 @@ class Programs:
     async def _forget(self, program: RunningProgram) -> None:
         await program.end(0)
         self._programs.pop(program.id, None)
-
-    async def _compile(self, request: pb.LaunchRequest) -> Path:
-        """Compile a start-up module to a shared library that cells can load."""
-        with tempfile.NamedTemporaryFile("w", suffix=".c", dir=self._plan.preloads, delete=False) as source:
-            source.write(request.preload_c)
-        target = Path(source.name).with_suffix(".so")
-        problems = []
-        for compiler in _COMPILERS:
-            command = [compiler, "-shared", "-fPIC", "-nostdlib", "-o", str(target), source.name]
-            problem = await _run_compiler(command)
-            if problem is None:
-                return target
-            problems.append(f"{compiler}: {problem}")
-        raise InvalidArgument(
-            f"launch.preload_c: cannot be compiled ({'; '.join(problems)}); apt-get install tcc"
-        )
-
-
-async def _run_compiler(command: Sequence[str]) -> Optional[str]:
-    """Run a compiler; None when it succeeded, else what it said."""
-    try:
-        process = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.PIPE)
-    except FileNotFoundError:
-        return "is not installed"
-    try:
-        _, stderr = await asyncio.wait_for(process.communicate(), _COMPILE_S)
-    except asyncio.TimeoutError:
-        return f"not done within {_COMPILE_S:.0f} s"
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-    return None if process.returncode == 0 else stderr.decode("utf-8", "replace")[:500]

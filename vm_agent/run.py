@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import AsyncGenerator, Callable, Optional
+from typing import AsyncGenerator, Callable, Mapping, Optional
 
 from sci_gym_protos import vm_agent_pb2 as pb
 from sci_gym_vm_agent.cells import Cell, CellPlan, check_command, exit_code, start_cell
@@ -13,16 +13,23 @@ _DEFAULT_TIMEOUT_MS = 60_000
 _DEFAULT_OUTPUT_BYTES = 2**20
 
 
-async def execute(plan: CellPlan, request: pb.ExecRequest) -> AsyncGenerator[pb.ExecChunk, None]:
+async def execute(
+    plan: CellPlan, request: pb.ExecRequest, env: Optional[Mapping[str, str]] = None
+) -> AsyncGenerator[pb.ExecChunk, None]:
     """Yield the output as it comes and the result at the end; whatever happens, the cell is ended.
+
+    Args:
+        plan: of the cell.
+        request: what to run.
+        env: variables beside the plan's.
 
     Raises:
         InvalidArgument: there is no argv, or one that no process can have.
         PartUnavailable: the guest starts no process.
     """
-    check_command("exec", request.argv, {})
+    check_command("exec", request.argv, env or {})
     pipe = asyncio.subprocess.PIPE
-    cell = await start_cell(plan, request.argv, {}, stdin=pipe, stdout=pipe, stderr=pipe)
+    cell = await start_cell(plan, request.argv, env or {}, stdin=pipe, stdout=pipe, stderr=pipe)
     parts: asyncio.Queue[pb.ExecChunk] = asyncio.Queue(maxsize=16)
     feeding = asyncio.create_task(_feed(cell, request.stdin, parts))
     loop = asyncio.get_running_loop()

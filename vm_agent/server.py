@@ -17,6 +17,7 @@ from sci_gym_vm_agent.door import Door
 from sci_gym_vm_agent.errors import InvalidArgument, PartUnavailable
 from sci_gym_vm_agent.files import Upload, check_probe, read_file
 from sci_gym_vm_agent.gate import Gate, guard
+from sci_gym_vm_agent.inspections import check_inspections
 from sci_gym_vm_agent.once import StepsOnce
 from sci_gym_vm_agent.run import execute
 from sci_gym_vm_agent.session import Session
@@ -164,6 +165,7 @@ class Service(rpc.VmAgentServicer):
 
     async def _step(self, request: pb.StepRequest, context: grpc.aio.ServicerContext) -> pb.StepReply:
         check_probe(request.probe)
+        check_inspections(request.probe)
         reply = await self._steps.step(request, context.time_remaining())
         self._desktop.health.check()  # a dead window manager, for one, hinders no step
         if not reply.settled or reply.observation.tree.truncated:
@@ -172,6 +174,7 @@ class Service(rpc.VmAgentServicer):
 
     async def _probe(self, request: pb.ProbeRequest) -> pb.ProbeReply:
         check_probe(request)
+        check_inspections(request)
         return await self._session.probe(request)
 
     async def _programs(self) -> pb.ListProgramsReply:

@@ -11,6 +11,7 @@ from sci_gym_vm_agent.desktop import Desktop
 from sci_gym_vm_agent.display import Window, text_batches
 from sci_gym_vm_agent.errors import InvalidArgument, LimitExceeded, NotFound, PartUnavailable
 from sci_gym_vm_agent.files import read_file
+from sci_gym_vm_agent.inspections import Inspector
 from sci_gym_vm_agent.settle import Outcome, wait_until_settled
 
 MAX_NODES = 20_000
@@ -26,6 +27,7 @@ class Session:
     def __init__(self, desktop: Desktop) -> None:
         """Work on a started desktop."""
         self._desktop = desktop
+        self._inspector = Inspector(desktop.plan, desktop.home)
         self._lock = asyncio.Lock()
         self._outcome = Outcome.TOO_LATE
         self._again: list[Rectangle] = []
@@ -49,7 +51,7 @@ class Session:
                 step_id=request.step_id,
                 settled=outcome is not Outcome.TOO_LATE,
                 observation=observation,
-                probe=self._probe(request.probe),
+                probe=await self._probe(request.probe),
                 phases=phases,
             )
 
@@ -63,7 +65,7 @@ class Session:
     async def probe(self, request: pb.ProbeRequest) -> pb.ProbeReply:
         """Read what predicates need."""
         async with self._lock:
-            return self._probe(request)
+            return await self._probe(request)
 
     async def windows(self) -> list[pb.Window]:
         """Describe the windows, bottom to top."""
@@ -147,11 +149,12 @@ class Session:
             return pb.Tree(generation=tree.generation, unchanged=True, truncated=tree.truncated)
         return tree
 
-    def _probe(self, request: pb.ProbeRequest) -> pb.ProbeReply:
+    async def _probe(self, request: pb.ProbeRequest) -> pb.ProbeReply:
         limit = request.max_file_bytes or _DEFAULT_FILE_BYTES
         return pb.ProbeReply(
             programs=[program.message() for program in self._desktop.programs],
             files=[self._probe_file(path, limit) for path in request.files],
+            inspections=await self._inspector.inspect(request),
         )
 
     def _probe_file(self, path: str, limit: int) -> pb.ProbedFile:

@@ -20,10 +20,10 @@ def _leaf_types(annotation: Any) -> set[Any]:
 
 
 class _Signature:
-    """The keyword arguments of a function, after its first (positional) parameter."""
+    """The keyword arguments of a function, after its first `skip` (positional) parameters."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        parameters = list(signature(function).parameters.values())[1:]
+    def __init__(self, function: Callable[..., Any], skip: int) -> None:
+        parameters = list(signature(function).parameters.values())[skip:]
         hints = get_type_hints(function, include_extras=True)
         self.types = {each.name: TypeAdapter[Any](hints[each.name]) for each in parameters}
         self.required = [each.name for each in parameters if each.default is Parameter.empty]
@@ -32,12 +32,18 @@ class _Signature:
 
 
 class Signatures:
-    """Named functions whose keyword arguments come from task files: predicates, or set-up verbs."""
+    """Named functions whose keyword arguments come from task files: predicates, verbs, or inspections."""
 
-    def __init__(self, what: str, functions: Mapping[str, Callable[..., Any]]) -> None:
-        """Read the signatures; `what` is the word that messages use for such a function."""
+    def __init__(self, what: str, functions: Mapping[str, Callable[..., Any]], skip: int = 1) -> None:
+        """Read the signatures.
+
+        Args:
+            what: the word that messages use for such a function.
+            functions: by name.
+            skip: how many positional parameters come first, which are not the task file's.
+        """
         self._what = what
-        self._signatures = {name: _Signature(function) for name, function in functions.items()}
+        self._signatures = {name: _Signature(function, skip) for name, function in functions.items()}
 
     def text_arguments(self, name: str) -> frozenset[str]:
         """The arguments of a function that take text and no number; none for an unknown function."""

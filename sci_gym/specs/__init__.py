@@ -14,6 +14,7 @@ from sci_gym.specs.actions import (
     Kind,
 )
 from sci_gym.specs.desktop import A11yNode, A11yTree, Box, Frame, Observation, Program, State, Window
+from sci_gym.specs.inspections import Inspected, Inspection
 from sci_gym.specs.tasks import Check, Evidence, Node, OracleStep, Status, TaskGraph, TaskSpec, Verb, Verdict
 
 __all__ = [
@@ -33,6 +34,8 @@ __all__ = [
     "Check",
     "Evidence",
     "Frame",
+    "Inspected",
+    "Inspection",
     "Kind",
     "Node",
     "Observation",

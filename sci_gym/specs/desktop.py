@@ -8,10 +8,12 @@ from __future__ import annotations
 import enum
 import functools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
+
+from sci_gym.specs.inspections import Inspected
 
 Frame = npt.NDArray[np.uint8]
 """Pixels, uint8 `[H, W, 3]`, RGB."""
@@ -236,6 +238,7 @@ class Observation:
         settled: whether the screen came to rest before the deadline.
         consistent: whether pixels and tree are of the same moment.
         output: what CODE or API returned, else "".
+        inspections: what the task's inspections gave, by name.
     """
 
     screenshot: Frame
@@ -247,3 +250,4 @@ class Observation:
     settled: bool
     consistent: bool
     output: str = ""
+    inspections: Mapping[str, Inspected] = field(default_factory=dict)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sci_gym.specs.actions import Action, Kind
+from sci_gym.specs.inspections import Inspection
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,8 @@ class TaskSpec:
         max_steps: the step limit.
         stagnation_steps: truncate after so many steps without a subtask completed (OmniEval); 0 never.
         files: guest files that the checks read, relative to the home.
-        oracle: a solution, host side only.
+        inspections: commands in the guest whose output the checks rest on.
+        oracles: solutions by name, at least the one called "gui"; host side only.
         source: where it came from, for messages.
     """
 
@@ -119,8 +121,14 @@ class TaskSpec:
     max_steps: int
     stagnation_steps: int
     files: tuple[str, ...]
-    oracle: tuple[OracleStep, ...]
+    inspections: tuple[Inspection, ...]
+    oracles: Mapping[str, tuple[OracleStep, ...]]
     source: str
+
+    @property
+    def oracle(self) -> tuple[OracleStep, ...]:
+        """The first solution; empty when there is none."""
+        return next(iter(self.oracles.values()), ())
 
 
 class Status(enum.StrEnum):

@@ -28,23 +28,31 @@ One template per file; its id is the file's stem. An example, `calculator-sum.to
     application = "kalgebra"                  # optional: the app's name unless given
     check = {predicate = "variable", name = "{name}", equals = "{sum}"}  # or a list of such: all must hold
 
-    [[oracle]]                                # optional: a solution
+    [[inspect]]                               # optional: what checks need to know of what the program stored;
+    inspection = "raster"                     # one of the app's inspections, with its arguments
+    map = "{name}"
+
+    [[oracle]]                                # optional: a solution, through the program's windows
     do = "click"
     target = {role = "text", name = "Input", nth = 0}  # what to act at; or x = 10, y = 20 in pixels
     [[oracle]]
     do = "type"
     text = "{name}:={a}+{b}"
 
-Predicates and verbs without a dot are the app's own, unless they are among `GENERIC_PREDICATES`.
+    [[oracles.console]]                       # optional: another, by a name of its own; `verify` plays all
+    do = "type"
+    text = "{name}:={b}+{a}"
+
+Predicates, verbs and inspections without a dot are the app's own, unless they are among `GENERIC_PREDICATES`.
 
 Oracle steps: click, double_click, right_click, move, drag (to there, from where the pointer is; `button`)
 and scroll (`amount`, `amount_x`) act at a point; type and answer take `text`; press takes `key`; hotkey takes
 `keys`, the last of which is pressed while the others are held; wait takes `seconds`; code takes `text` and
 `language`; api takes `text`; done and fail take nothing.
 
-`{name}` and `{name.field}` are filled in in the strings of instruction, files, goal, setup, check and oracle;
-`{{` and `}}` are braces. A string that is nothing but `{name}` becomes the value itself, such as a number,
-except where text is asked for. In text, a number that is whole has no ".0".
+`{name}` and `{name.field}` are filled in in the strings of instruction, files, goal, setup, check, inspect
+and oracles; `{{` and `}}` are braces. A string that is nothing but `{name}` becomes the value itself, such as
+a number, except where text is asked for. In text, a number that is whole has no ".0".
 
 `compute` knows numbers, + - * / // % **, parentheses, pi, e, earlier parameters (`case.f` or `case["f"]` for
 a table's field) and abs, min, max, round, sqrt, sin, cos, tan, exp, log, factorial, gcd, comb, floor, ceil.

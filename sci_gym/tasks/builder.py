@@ -7,7 +7,7 @@ from typing import Any
 
 from sci_gym.app import App
 from sci_gym.evaluation import GENERIC_PREDICATES, PredicateSet, Signatures, graph_faults
-from sci_gym.specs import Check, Node, OracleStep, TaskGraph, Verb
+from sci_gym.specs import Check, Inspection, Node, OracleStep, TaskGraph, Verb
 from sci_gym.tasks.document import Call, CheckCall, Document, NodeTable
 from sci_gym.tasks.filling import Filler
 from sci_gym.tasks.locator import FieldError, KeyPath
@@ -15,17 +15,20 @@ from sci_gym.tasks.oracle import OracleTable
 from sci_gym.tasks.parameters import Pick
 from sci_gym.tasks.tables import parse
 
+MAIN_ORACLE = "gui"
 _FILE_PREDICATES = ("file_exists", "file_contains")
 
 
 class Vocabulary:
-    """The predicates and verbs that an app's task files can name."""
+    """The predicates, verbs and inspections that an app's task files can name."""
 
     def __init__(self, app: App) -> None:
         """Read the signatures of the app's functions."""
         self.app = app.name
         self.predicates = PredicateSet.of(app).signatures
         self.verbs = Signatures("verb", {self.full(name): function for name, function in app.verbs.items()})
+        self.makers = {self.full(name): function for name, function in app.inspections.items()}
+        self.inspections = Signatures("inspection", self.makers, skip=0)
 
     def full(self, name: str) -> str:
         """The name with the app's before it, unless it has a dot or is a generic predicate's."""
@@ -67,13 +70,37 @@ class Builder:
             raise FieldError(("node", place, field), message)
         return graph
 
-    def oracle(self) -> tuple[OracleStep, ...]:
-        """The solution's steps."""
-        steps = []
-        for place, raw in enumerate(self._document.oracle):
-            path: KeyPath = ("oracle", place)
-            steps.append(parse(OracleTable, self._filler.typed(raw, path), path).step(path))
-        return tuple(steps)
+    def inspections(self) -> tuple[Inspection, ...]:
+        """What is inspected."""
+        found: dict[str, Inspection] = {}
+        for place, call in enumerate(self._document.inspect):
+            path: KeyPath = ("inspect", place)
+            name = self._vocabulary.full(call.inspection)
+            arguments = self._arguments(call, name, self._vocabulary.inspections, path, "inspection")
+            made = self._vocabulary.makers[name](**arguments)
+            if made.name in found:
+                raise FieldError(path, f"{made.name!r} is inspected twice.")
+            found[made.name] = made
+        return tuple(found.values())
+
+    def oracles(self) -> dict[str, tuple[OracleStep, ...]]:
+        """The steps of each solution, the main one first."""
+        if MAIN_ORACLE in self._document.oracles:
+            raise FieldError(("oracles", MAIN_ORACLE), "the main solution's steps are [[oracle]].")
+        found = {}
+        if self._document.oracle:
+            found[MAIN_ORACLE] = self._steps(self._document.oracle, ("oracle",))
+        for name, raws in self._document.oracles.items():
+            found[name] = self._steps(raws, ("oracles", name))
+        return found
+
+    def _steps(self, raws: list[dict[str, Any]], above: KeyPath) -> tuple[OracleStep, ...]:
+        paths: list[KeyPath] = [(*above, place) for place in range(len(raws))]
+        tables = (
+            parse(OracleTable, self._filler.typed(raw, path), path)
+            for raw, path in zip(raws, paths, strict=True)
+        )
+        return tuple(table.step(path) for table, path in zip(tables, paths, strict=True))
 
     def _node(self, table: NodeTable, place: int) -> Node:
         path: KeyPath = ("node", place)

@@ -38,6 +38,12 @@ def _as_list(data: Any) -> Any:
     return [data] if isinstance(data, dict) else data
 
 
+class InspectCall(Call):
+    """A call of one of the app's inspections."""
+
+    inspection: str
+
+
 class NodeTable(Table):
     """A subtask."""
 
@@ -63,4 +69,8 @@ class Document(Table):
     )
     setup: list[SetupCall] = Field(default_factory=list)
     node: list[NodeTable] = Field(min_length=1)
+    inspect: list[InspectCall] = Field(default_factory=list)
     oracle: list[dict[str, Any]] = Field(default_factory=list)
+    oracles: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$")], list[dict[str, Any]]] = Field(
+        default_factory=dict
+    )

@@ -61,7 +61,7 @@ class Locator:
         if self._table is None:
             return False
         name = f"{self._table}.{part}".lstrip(".")
-        headers = [found for found in self._headers() if found[1] == name]
+        headers = [found for found in self._headers() if f"{found[1]}.".startswith(f"{name}.")]
         if headers:
             self._start, self._table = headers[0].start(), name
         return bool(headers)

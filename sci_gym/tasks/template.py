@@ -98,7 +98,8 @@ class Template:
                 max_steps=document.max_steps,
                 stagnation_steps=document.stagnation_steps,
                 files=builder.files,
-                oracle=builder.oracle(),
+                inspections=builder.inspections(),
+                oracles=builder.oracles(),
                 source=str(self.path),
             )
         except FieldError as exc:

@@ -1,0 +1,62 @@
+"""Start-up modules in Python: loaded into a program as it is, reporting over the channel of those in C."""
+
+from __future__ import annotations
+
+import pytest
+
+from sci_gym.client import VMAgentClient
+from sci_gym.errors import ConfigurationError
+from sci_gym_protos import vm_agent_pb2 as pb
+
+MODULE = """
+import json, os, sys
+descriptor = os.environ.pop("SCI_GYM_STATE_FD", None)
+if descriptor is not None:
+    def report(**values):
+        os.write(int(descriptor), (json.dumps(values) + "\\n").encode())
+    report(what="start", before_main=not hasattr(sys.modules["__main__"], "done"))
+    report(what="path", path=[one for one in sys.path if "preloads" in one][:1])
+    import builtins
+    builtins.report = report
+"""
+PROGRAM = """
+import subprocess, sys, time
+done = True
+report(what="main", saw=sys.argv[1:])
+child = "import usercustomize, builtins; assert not hasattr(builtins, 'report')"
+subprocess.run([sys.executable, "-c", child], check=True)
+report(what="main", saw=["a child"])
+time.sleep(300)
+"""
+
+
+def state(client: VMAgentClient) -> list[str]:
+    return [line for one in client.probe(pb.ProbeRequest()).programs for line in one.state]
+
+
+def test_a_python_module_is_loaded_first_and_reports(client: VMAgentClient) -> None:
+    client.launch("program", ["/usr/bin/python3", "-c", PROGRAM, "a"], preload_py=MODULE)
+    wanted = '{"what": "main", "saw": ["a child"]}'
+    for _ in range(200):
+        if wanted in (lines := state(client)):
+            break
+        client.step(
+            pb.Input(), pb.SettlePolicy(deadline_ms=500, change_ms=50), pb.ObserveRequest(), pb.ProbeRequest()
+        )
+    assert lines[0] == '{"what": "start", "before_main": true}'
+    assert "preloads" in lines[1]
+    assert lines[2:] == [wanted], "a line replaces the earlier one that starts with the same member"
+
+
+def test_no_other_program_loads_it(client: VMAgentClient) -> None:
+    client.launch("program", ["/usr/bin/python3", "-c", "input()"], preload_py=MODULE)
+    result = client.execute(["/usr/bin/python3", "-c", "import sys; print('usercustomize' in sys.modules)"])
+    assert result.stdout == "False\n"
+
+
+@pytest.mark.parametrize("source", ["def f(:", "x" * (2**20 + 1)])
+def test_what_is_no_python_is_refused(client: VMAgentClient, source: str) -> None:
+    with pytest.raises(ConfigurationError, match="preload_py"):
+        client.launch("program", ["/usr/bin/python3"], preload_py=source)
+    with pytest.raises(ConfigurationError, match="preload_py"):
+        client.launch("program", ["/usr/bin/python3"], preload_py="x = 1", preload_c="int x;")
