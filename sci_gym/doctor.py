@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import sys
 import time
@@ -14,7 +13,7 @@ from typing import Any
 import gymnasium as gym
 
 from sci_gym.app import App
-from sci_gym.errors import ConfigurationError, SciGymError
+from sci_gym.errors import ConfigurationError, SciGymError, install_command
 from sci_gym.loader import app_names, load_app
 from sci_gym.machines import Machine, MachineSpec, SandboxMachine, load_machine, machine_names
 from sci_gym.specs import Action
@@ -72,12 +71,6 @@ def missing_packages() -> list[str]:
     for name in app_names():
         packages |= {one.package for one in load_app(name).requirements if one.found is None}
     return sorted(packages)
-
-
-def install_command(packages: list[str]) -> str:
-    """The one command that installs Debian packages."""
-    sudo = "" if os.geteuid() == 0 else "sudo "
-    return f"{sudo}apt-get install -y --no-install-recommends {' '.join(packages)}"
 
 
 def _python() -> Finding:
