@@ -114,6 +114,10 @@ class LibvirtMachine(OwnedMachine):
             saved = load_state(self._kept(key), self._chosen_image(), self._hardware)
             return self._go_on_from(saved) if saved is not None else None
 
+    def prepared(self) -> bool:
+        """Whether a machine like this one has booted before."""
+        return load_state(self._place(), self._chosen_image(), self._hardware) is not None
+
     @property
     def slowness(self) -> float:
         """More under emulation."""
