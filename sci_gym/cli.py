@@ -24,7 +24,7 @@ import sci_gym
 from sci_gym import doctor as examination
 from sci_gym.app import App
 from sci_gym.bounds import clean
-from sci_gym.errors import MissingDependencyError, SciGymError
+from sci_gym.errors import MissingDependencyError, SciGymError, install_command
 from sci_gym.image_cli import image_app
 from sci_gym.loader import app_names, load_app
 from sci_gym.tasks import Template, load_templates
@@ -52,7 +52,7 @@ def doctor(
     findings = examination.examine(trial)
     missing = examination.missing_packages()
     healthy = all(one.ok for one in findings if one.needed)
-    fix = examination.install_command(missing) if missing else ""
+    fix = install_command(missing) if missing else ""
     if as_json:
         _print_json({"healthy": healthy, "install": fix, "findings": [one.as_dict() for one in findings]})
     else:

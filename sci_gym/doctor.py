@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import sys
 import time
@@ -14,13 +13,14 @@ from typing import Any
 import gymnasium as gym
 
 from sci_gym.app import App
-from sci_gym.errors import ConfigurationError, SciGymError
+from sci_gym.errors import ConfigurationError, MissingDependencyError, SciGymError, install_command
 from sci_gym.loader import app_names, load_app
 from sci_gym.machines import Machine, MachineSpec, SandboxMachine, load_machine, machine_names
 from sci_gym.specs import Action
 
 _PACKAGES = ("sci-gym", "gymnasium", "grpcio", "protobuf", "numpy")
 _TRIAL_STEPS = 3
+_UNPREPARED = "left out: the first of all boots a machine that is kept, which can take minutes"
 _EXTRAS = {"rl": "stable-baselines3", "ray": "ray"}
 
 
@@ -55,7 +55,8 @@ def examine(trial: bool = True) -> list[Finding]:
     """Look at everything.
 
     Args:
-        trial: also start each machine whose parts are there, play a few steps of an app on it, and time both.
+        trial: also start each machine whose parts are there and whose start is quick, play a few steps of an
+            app on those that do not emulate, and time both.
     """
     findings = [_python(), *(_package(name, needed=True) for name in _PACKAGES)]
     findings += [_package(name, needed=False, extra=extra) for extra, name in _EXTRAS.items()]
@@ -72,12 +73,6 @@ def missing_packages() -> list[str]:
     for name in app_names():
         packages |= {one.package for one in load_app(name).requirements if one.found is None}
     return sorted(packages)
-
-
-def install_command(packages: list[str]) -> str:
-    """The one command that installs Debian packages."""
-    sudo = "" if os.geteuid() == 0 else "sudo "
-    return f"{sudo}apt-get install -y --no-install-recommends {' '.join(packages)}"
 
 
 def _python() -> Finding:
@@ -104,8 +99,16 @@ def _machine(name: str, trial: bool) -> list[Finding]:
         return findings or [Finding(name, "commands", True, "all found")]
     try:
         desktop = machine(MachineSpec(start_s=30))
-    except ConfigurationError as error:
+        if not desktop.prepared():
+            left_out = Finding(name, "trial start", True, _UNPREPARED, needed=needed)
+            return [left_out, *_facts(name, desktop, needed)]
+    except (ConfigurationError, MissingDependencyError) as error:
         return [Finding(name, "options", False, str(error), needed=needed)]
+    return _trial(name, desktop, needed)
+
+
+def _trial(name: str, desktop: Machine, needed: bool) -> list[Finding]:
+    """A start, and an episode where that is quick."""
     start = time.perf_counter()
     try:
         desktop.start()
@@ -116,6 +119,8 @@ def _machine(name: str, trial: bool) -> list[Finding]:
         return [failed, *_facts(name, desktop, needed)]
     finally:
         desktop.stop()
+    if desktop.slowness > 1:
+        return started
     whole = [app for app in map(load_app, app_names()) if all(one.found for one in app.requirements)]
     return [*started, *(_episode(name, app, needed) for app in whole[:1])]
 

@@ -19,7 +19,9 @@ Messages name what failed, where, and what to do about it.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Mapping
+from typing import Self
 
 
 class SciGymError(Exception):
@@ -56,6 +58,12 @@ class ActionError(ConfigurationError):
 class MissingDependencyError(SciGymError):
     """A program or package is not installed; the message holds the command that installs it."""
 
+    @classmethod
+    def of(cls, who: str, lacking: Mapping[str, str], where: str = "") -> Self:
+        """Say what `who` needs and lacks, each with the Debian package that brings it, and where."""
+        command = install_command(lacking.values())
+        return cls(f"{who} needs {', '.join(lacking)}; install{where} with: {command}")
+
 
 class InfrastructureError(SciGymError):
     """The machine failed, not the policy.
@@ -88,3 +96,9 @@ class CrashError(InfrastructureError):
 
 class ProtocolError(InfrastructureError):
     """The daemon speaks another version, refuses the token, or answers nonsense."""
+
+
+def install_command(packages: Iterable[str]) -> str:
+    """The one command that installs Debian packages."""
+    sudo = "" if os.geteuid() == 0 else "sudo "
+    return f"{sudo}apt-get install -y --no-install-recommends {' '.join(sorted(set(packages)))}"

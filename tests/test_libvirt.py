@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import os
@@ -10,6 +11,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,6 +32,7 @@ from sci_gym.errors import (
     ProtocolError,
 )
 from sci_gym.machines import Endpoint, MachineSpec, _accel
+from sci_gym.machines._console import Console
 from sci_gym.machines._qemu import PREFIX
 from sci_gym.machines._qmp import Line, Monitor
 from sci_gym.machines.libvirt import LibvirtMachine
@@ -94,6 +97,27 @@ def test_a_silent_qemu_meets_the_deadline_and_a_dead_one_is_told(channel: tuple[
     qemu.close()
     with pytest.raises(DisconnectedError):
         line.read(time.monotonic() + 1)
+
+
+def test_a_line_without_an_end_is_refused(channel: tuple[Line, socket.socket]) -> None:
+    line, guest = channel
+    talk = threading.Thread(target=_talk, args=(guest,))
+    talk.start()
+    with pytest.raises(ProtocolError, match="more than"):
+        line.read(time.monotonic() + _CALL_S)
+    line.close()
+    talk.join()
+
+
+def test_of_a_console_the_end_is_kept() -> None:
+    ours, theirs = socket.socketpair()
+    console = Console(ours)
+    with theirs:
+        for number in range(2000):
+            theirs.sendall(f"line {number}\n".encode())
+    text = console.text(ended=True)
+    assert text.endswith("line 1999")
+    assert len(text) <= 4096
 
 
 def test_without_qemu_the_message_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -251,6 +275,13 @@ def test_the_same_actions_from_one_snapshot_give_the_same_state() -> None:
         assert seen[0][1]["variables"]["b"] == "7"
     finally:
         env.close()
+
+
+def _talk(guest: socket.socket) -> None:
+    """Say something without an end until nobody listens."""
+    with contextlib.suppress(OSError):
+        while True:
+            guest.sendall(b"x" * 65536)
 
 
 def _event(status: str) -> dict[str, object]:

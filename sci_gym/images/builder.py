@@ -70,10 +70,7 @@ def build(recipe: Recipe, tell: Callable[[str], None] = lambda step: None) -> Im
 def _build(recipe: Recipe, key: str, tell: Callable[[str], None]) -> Image:
     lacking = missing()
     if lacking:
-        raise MissingDependencyError(
-            f"building an image needs {', '.join(lacking)}; install with: apt-get install "
-            f"--no-install-recommends {' '.join(sorted(set(lacking.values())))}"
-        )
+        raise MissingDependencyError.of("building an image", lacking)
     start_s = time.monotonic()
     with _drafts() as (work, out), draft(cache_folder(), ".draft-") as kept:
         image = kept / key

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import re
@@ -17,6 +16,7 @@ from pathlib import Path
 
 from sci_gym.errors import DeadlineError, DisconnectedError, InfrastructureError, LaunchError
 from sci_gym.machines._accel import accelerator
+from sci_gym.machines._console import Console
 from sci_gym.machines._qmp import Line, Monitor
 from sci_gym.machines._remains import Remains
 from sci_gym.machines._spawn import spawn
@@ -111,12 +111,14 @@ class Qemu:
         self._remains = remains
         self._monitor_line, monitor = _pair()
         self.keeper, keeper = _pair()
-        descriptors = [monitor.fileno(), keeper.fileno()]
-        command = _command(hardware, media, remains.folder, *descriptors)
+        ours, console = socket.socketpair()
+        self._console = Console(ours)
+        descriptors = [monitor.fileno(), keeper.fileno(), console.fileno()]
+        command = _command(hardware, media, *descriptors)
         command += ["-S"] if paused else []
         command += [] if incoming is None else ["-incoming", "defer"]
-        with monitor, keeper, (remains.folder / "qemu.log").open("wb") as log:
-            remains.process = spawn(command, log, descriptors)
+        with monitor, keeper, console:
+            remains.process = spawn(command, console.fileno(), descriptors)
         try:
             self.monitor = Monitor(self._monitor_line, _GREET_S)
             if incoming is not None:
@@ -202,16 +204,14 @@ class Qemu:
 
     def log(self) -> str:
         """The end of what QEMU and the guest's console said."""
-        texts = []
-        for name in ("qemu.log", "console.log"):
-            with contextlib.suppress(OSError):
-                texts.append((self._remains.folder / name).read_text(errors="replace").strip()[-1500:])
-        return f"its log ends: {' '.join(filter(None, texts))!r}"
+        process = self._remains.process
+        return f"its log ends: {self._console.text(ended=process is None or process.poll() is not None)!r}"
 
     def close(self) -> None:
         """Close the channels."""
         self._monitor_line.close()
         self.keeper.close()
+        self._console.close()
 
 
 _EVENTS = {"capability": "events", "state": True}
@@ -222,7 +222,7 @@ def _pair() -> tuple[Line, socket.socket]:
     return Line(ours), theirs
 
 
-def _command(hardware: Hardware, media: Media, folder: Path, monitor: int, keeper: int) -> list[str]:
+def _command(hardware: Hardware, media: Media, monitor: int, keeper: int, console: int) -> list[str]:
     accel, _ = accelerator()
     emulated = accel == "tcg"
     memory = {"qom-type": "memory-backend-ram", "id": "ram", "size": hardware.memory_bytes, "reserve": False}
@@ -241,12 +241,7 @@ def _command(hardware: Hardware, media: Media, folder: Path, monitor: int, keepe
     line += ["-drive", disk, "-device", "virtio-blk-pci,drive=disk", "-device", "virtio-rng-pci"]
     line += ["-netdev", f"user,id=net,restrict=on,ipv6=off,{forward}"]
     line += ["-device", "virtio-net-pci,netdev=net,romfile="]
-    line += [
-        "-chardev",
-        f"file,id=console,path={_escaped(folder / 'console.log')}",
-        "-serial",
-        "chardev:console",
-    ]
+    line += ["-chardev", f"socket,id=console,fd={console}", "-serial", "chardev:console"]
     line += ["-chardev", f"socket,id=keeper,fd={keeper}", "-serial", "chardev:keeper"]
     line += ["-chardev", f"socket,id=monitor,fd={monitor}", "-mon", "chardev=monitor,mode=control"]
     return line

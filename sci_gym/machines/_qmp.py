@@ -10,9 +10,10 @@ import time
 from collections import deque
 from typing import Any
 
-from sci_gym.errors import DeadlineError, DisconnectedError, InfrastructureError
+from sci_gym.errors import DeadlineError, DisconnectedError, InfrastructureError, ProtocolError
 
 _ANSWER_S = 30.0
+_MOST_BYTES = 2**20
 _PART = "virtual machine"
 
 
@@ -50,8 +51,11 @@ class Line:
         Raises:
             DeadlineError: there was none in time.
             DisconnectedError: QEMU has ended.
+            ProtocolError: the line does not end, as a guest may have it.
         """
         while b"\n" not in self._text:
+            if len(self._text) > _MOST_BYTES:
+                raise ProtocolError(_PART, f"a line of more than {_MOST_BYTES} bytes was said")
             try:
                 self._socket.settimeout(max(deadline_s - time.monotonic(), 0.001))
                 data = self._socket.recv(65536)

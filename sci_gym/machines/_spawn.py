@@ -17,7 +17,9 @@ _lock = threading.Lock()
 _threads: dict[int, ThreadPoolExecutor] = {}
 
 
-def spawn(command: Sequence[str], log: IO[bytes], descriptors: Sequence[int]) -> subprocess.Popen[bytes]:
+def spawn(
+    command: Sequence[str], log: IO[bytes] | int, descriptors: Sequence[int]
+) -> subprocess.Popen[bytes]:
     """Start a command with pipes on stdin and stdout, stderr in `log`, and descriptors to inherit."""
 
     def start() -> subprocess.Popen[bytes]:

@@ -149,6 +149,10 @@ class Machine(abc.ABC):
         """
         return None
 
+    def prepared(self) -> bool:
+        """Whether a start is quick; False where the first of all takes minutes, and none was made yet."""
+        return True
+
     def held_bytes(self) -> int:
         """What it holds of this host's memory; at worst what it may hold, where that cannot be told."""
         return self.spec.memory_bytes

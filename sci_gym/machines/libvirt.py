@@ -17,7 +17,7 @@ import threading
 import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, ClassVar
 
 from sci_gym.app import Requirement
 from sci_gym.claims import claim, draft, remove_orphans
@@ -25,17 +25,15 @@ from sci_gym.errors import (
     ConfigurationError,
     DisconnectedError,
     InfrastructureError,
-    MissingDependencyError,
 )
 from sci_gym.images import Image, find_image
 from sci_gym.machines._accel import accelerator
+from sci_gym.machines._owned import OwnedMachine
 from sci_gym.machines._parts import stopped
 from sci_gym.machines._qemu import COMMAND, PREFIX, Hardware, Qemu
-from sci_gym.machines._remains import Remains
 from sci_gym.machines._state import SavedState, load_state, make_template, publish, save_running
 from sci_gym.machines.base import Endpoint, Machine, MachineSpec, Snapshot
 
-_COMMANDS = {COMMAND: "qemu-system-x86", "qemu-img": "qemu-utils", "setpriv": "util-linux"}
 _MAX_CORES = 2
 _EMULATED = 5.0
 _METHODS = {
@@ -45,14 +43,19 @@ _METHODS = {
 _SYSTEM_BYTES = 512 * 2**20
 _GREET_S = 60.0
 _END_S = 1.0
-_STOP_AGAIN_S = 0.05
 _SNAPSHOT = "sci-gym-moment-"
 
 
-class LibvirtMachine(Machine):
+class LibvirtMachine(OwnedMachine):
     """A clone of a virtual machine that has booted before."""
 
     title = "the virtual machine"
+    prefix = PREFIX
+    commands: ClassVar[Mapping[str, str]] = {
+        COMMAND: "qemu-system-x86",
+        "qemu-img": "qemu-utils",
+        "setpriv": "util-linux",
+    }
 
     def __init__(
         self, spec: MachineSpec, image: Image | None = None, origin: SavedState | None = None
@@ -66,39 +69,18 @@ class LibvirtMachine(Machine):
         """
         super().__init__(spec)
         self._image, self._origin = image, origin
-        self._lock = threading.RLock()  # held while it starts
-        self._remains: Remains | None = None
         self._qemu: Qemu | None = None
         self._saved: SavedState | None = None
-        self._finalizer: weakref.finalize[Any, LibvirtMachine] | None = None
-
-    @classmethod
-    def missing(cls) -> dict[str, str]:
-        """Commands that this host lacks, with their packages."""
-        return {command: package for command, package in _COMMANDS.items() if shutil.which(command) is None}
 
     def start(self) -> Endpoint:
         """Clone the machine that stands ready; the first start of all boots that one, which takes longer."""
-        _check_commands()
+        self._check_commands()
         with self._lock:
             return self._go_on_from(self._origin or self._template())
 
     def restore(self) -> Endpoint:
         """Start a new clone in place of the old one, which ends in the background."""
         return self.start()
-
-    def stop(self) -> bool:
-        """End the clone, also under a start in another thread."""
-        while not self._lock.acquire(timeout=_STOP_AGAIN_S):
-            if self._remains is not None:
-                self._remains.kill()  # again: it may have been about to be started
-        try:
-            finalizer, self._finalizer = self._finalizer, None
-            self._remains = self._saved = None
-            self._close_channels()
-            return finalizer is None or finalizer() is not False
-        finally:
-            self._lock.release()
 
     def snapshot(self) -> Snapshot:
         """Keep this moment; the machine stands still while its memory is written to a file."""
@@ -125,12 +107,16 @@ class LibvirtMachine(Machine):
 
     def recall(self, key: str) -> Endpoint | None:
         """Start where a machine like this one was kept under `key`, if one was."""
-        _check_commands()
+        self._check_commands()
         with self._lock:
             if self._origin is not None:
                 return None
             saved = load_state(self._kept(key), self._chosen_image(), self._hardware)
             return self._go_on_from(saved) if saved is not None else None
+
+    def prepared(self) -> bool:
+        """Whether a machine like this one has booted before."""
+        return load_state(self._place(), self._chosen_image(), self._hardware) is not None
 
     @property
     def slowness(self) -> float:
@@ -144,14 +130,9 @@ class LibvirtMachine(Machine):
             return
         self._image = find_image(packages)
 
-    def held_bytes(self) -> int:
-        """Proportional set size of QEMU; what it may grow to when that cannot be read."""
-        remains = self._remains
-        return (remains.held_bytes() if remains else 0) or super().held_bytes()
-
     def fault(self) -> InfrastructureError | None:
         """Tell the virtual machine's own end."""
-        process = self._remains.process if self._remains else None
+        process = self._process
         if process is None:
             return DisconnectedError(self.title, "does not run")
         try:
@@ -161,12 +142,6 @@ class LibvirtMachine(Machine):
             return InfrastructureError(part, "its process is stopped") if part else None
         ended = f"was ended by signal {-code}" if code < 0 else "was switched off: its daemon ended"
         return DisconnectedError(self.title, f"{ended}; {self._qemu.log() if self._qemu else ''}")
-
-    @property
-    def running(self) -> bool:
-        """Whether QEMU lives."""
-        process = self._remains.process if self._remains else None
-        return process is not None and process.poll() is None
 
     def facts(self) -> Mapping[str, str]:
         """Keys: "accelerator"; and once it was started "image", "fork"."""
@@ -183,10 +158,8 @@ class LibvirtMachine(Machine):
 
     def _go_on_from(self, saved: SavedState) -> Endpoint:
         self._discard()
-        remove_orphans(PREFIX)
         remove_orphans(_SNAPSHOT, saved.image.folder)
-        remains = self._remains = Remains(PREFIX)
-        self._finalizer = weakref.finalize(self, remains.end)
+        remains = self._own()
         try:
             machine = self._qemu = saved.clone(remains)
             port = machine.port()
@@ -200,11 +173,12 @@ class LibvirtMachine(Machine):
     def _discard(self) -> None:
         """End what runs, off the path of whoever waits for the next."""
         finalizer, self._finalizer = self._finalizer, None
-        self._close_channels()
+        self._close()
         if finalizer is not None:
             threading.Thread(target=finalizer, name="sci-gym-discard").start()
 
-    def _close_channels(self) -> None:
+    def _close(self) -> None:
+        self._saved = None
         qemu, self._qemu = self._qemu, None
         if qemu is not None:
             qemu.close()
@@ -258,15 +232,6 @@ def _forget(folder: Path, lock: IO[str], owner: int) -> None:
     if os.getpid() == owner:
         shutil.rmtree(folder, ignore_errors=True)
         lock.close()
-
-
-def _check_commands() -> None:
-    lacking = LibvirtMachine.missing()
-    if lacking:
-        raise MissingDependencyError(
-            f"the virtual machine needs {', '.join(lacking)}; install with: "
-            f"apt-get install --no-install-recommends {' '.join(sorted(set(lacking.values())))}"
-        )
 
 
 def _short(text: str) -> str:

@@ -140,13 +140,10 @@ class RemoteMachine(Machine):
             )
         packages = {one.command: one.package for one in self._requirements}
         with closing(VMAgentClient(endpoint, _CALL_S)) as client:
-            lacking = client.execute(["/bin/sh", "-c", _LOOK, "sh", *packages]).stdout.split("\n")
-        missing = [command for command in lacking if command in packages]
-        if missing:
-            raise MissingDependencyError(
-                f"missing on the remote machine: {', '.join(missing)}; install there with: apt-get install "
-                f"--no-install-recommends {' '.join(sorted({packages[one] for one in missing}))}"
-            )
+            told = client.execute(["/bin/sh", "-c", _LOOK, "sh", *packages]).stdout.split("\n")
+        lacking = {command: packages[command] for command in told if command in packages}
+        if lacking:
+            raise MissingDependencyError.of("the app on the remote machine", lacking, where=" there")
 
 
 MACHINE = RemoteMachine

@@ -13,34 +13,23 @@ import functools
 import os
 import secrets
 import selectors
-import shutil
 import subprocess
 import sys
-import threading
-import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import ClassVar
 
 from sci_gym.app import Requirement
-from sci_gym.claims import remove_orphans
 from sci_gym.errors import DisconnectedError, InfrastructureError, LaunchError, MissingDependencyError
 from sci_gym.frames import memory_bytes
+from sci_gym.machines._owned import OwnedMachine
 from sci_gym.machines._parts import find_parts, stopped
 from sci_gym.machines._remains import Remains
 from sci_gym.machines._shared import share_memory
 from sci_gym.machines._spawn import spawn
-from sci_gym.machines.base import Endpoint, Machine, MachineSpec
+from sci_gym.machines.base import Endpoint, MachineSpec
 
-_COMMANDS = {
-    "bwrap": "bubblewrap",
-    "prlimit": "util-linux",
-    "Xvfb": "xvfb",
-    "dbus-daemon": "dbus-daemon",
-    "openbox": "openbox",
-    "/usr/libexec/at-spi2-registryd": "at-spi2-core",
-}
 _MERGED_USR = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 _ETC = (
     "alternatives", "fonts", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "locale.alias", "machine-id",
@@ -51,43 +40,31 @@ _CODE = "/opt/sci-gym"
 _SOCKETS = "/run/sci-gym"
 _DAEMON_IMPORTS = ("grpc", "google", "lz4", "Xlib")
 _UNPRIVILEGED_UID = 65534
-_STOP_AGAIN_S = 0.05
 _END_S = 1.0
-_PREFIX = "sci-gym-"
 _PASSWD = "root:x:0:0:root:/root:/usr/sbin/nologin\nuser:x:1000:1000:user:/home/user:/bin/bash\n"
 _GROUP = "root:x:0:\nuser:x:1000:\n"
 
 
-class SandboxMachine(Machine):
+class SandboxMachine(OwnedMachine):
     """The embedded default machine."""
 
     title = "the sandbox"
-
-    def __init__(self, spec: MachineSpec) -> None:
-        """Plan a sandbox."""
-        super().__init__(spec)
-        self._lock = threading.RLock()  # held while it starts
-        self._remains: Remains | None = None
-        self._finalizer: weakref.finalize[Any, SandboxMachine] | None = None
-
-    @classmethod
-    def missing(cls) -> dict[str, str]:
-        """Commands that this host lacks, with their packages."""
-        return {command: package for command, package in _COMMANDS.items() if shutil.which(command) is None}
+    prefix = "sci-gym-"
+    commands: ClassVar[Mapping[str, str]] = {
+        "bwrap": "bubblewrap",
+        "prlimit": "util-linux",
+        "Xvfb": "xvfb",
+        "dbus-daemon": "dbus-daemon",
+        "openbox": "openbox",
+        "/usr/libexec/at-spi2-registryd": "at-spi2-core",
+    }
 
     def start(self) -> Endpoint:
         """Start the sandbox, and return when the daemon listens."""
-        missing = self.missing()
-        if missing:
-            raise MissingDependencyError(
-                f"the sandbox needs {', '.join(missing)}; install with: "
-                f"apt-get install --no-install-recommends {' '.join(sorted(set(missing.values())))}"
-            )
+        self._check_commands()
         with self._lock:
             self.stop()
-            remove_orphans(_PREFIX)
-            remains = self._remains = Remains(_PREFIX)
-            self._finalizer = weakref.finalize(self, remains.end)
+            remains = self._own()
             try:
                 return self._start(remains)
             except BaseException:
@@ -98,32 +75,12 @@ class SandboxMachine(Machine):
         """A fresh sandbox is as cheap as bringing an old one back."""
         return self.start()
 
-    def stop(self) -> bool:
-        """End the sandbox, also under a start in another thread."""
-        while not self._lock.acquire(timeout=_STOP_AGAIN_S):
-            if self._remains is not None:
-                self._remains.kill()  # again: it may have been about to be started
-        try:
-            finalizer, self._finalizer = self._finalizer, None
-            self._remains = None
-            return finalizer is None or finalizer() is not False
-        finally:
-            self._lock.release()
-
-    def held_bytes(self) -> int:
-        """Proportional set size of its processes; the limit when they cannot be read."""
-        remains = self._remains
-        return (remains.held_bytes() if remains else 0) or super().held_bytes()
-
     def require(self, requirements: Sequence[Requirement]) -> None:
         """Look on this host, whose /usr the sandbox shows."""
         missing = [one for one in requirements if one.found is None]
         if missing:
-            needs = ", ".join(f"{one.command} ({one.why})" for one in missing)
-            packages = " ".join(sorted({one.package for one in missing}))
-            raise MissingDependencyError(
-                f"missing: {needs}; install with: apt-get install --no-install-recommends {packages}"
-            )
+            lacking = {f"{one.command} ({one.why})": one.package for one in missing}
+            raise MissingDependencyError.of("the app", lacking)
 
     def parts(self) -> Mapping[str, Sequence[int]]:
         """Every part's processes; none when it does not run."""
@@ -141,16 +98,6 @@ class SandboxMachine(Machine):
         if code < 0:
             return DisconnectedError("sandbox", f"was ended by signal {-code}")
         return DisconnectedError("daemon", f"ended with {code}; {self._log()}")
-
-    @property
-    def running(self) -> bool:
-        """Whether the sandbox lives."""
-        process = self._process
-        return process is not None and process.poll() is None
-
-    @property
-    def _process(self) -> subprocess.Popen[bytes] | None:
-        return self._remains.process if self._remains else None
 
     @property
     def _folder(self) -> Path | None:
