@@ -226,6 +226,28 @@ def test_a_lone_placeholder_keeps_its_type_except_where_text_is_asked_for(load: 
     assert second.arguments == {"equals": [str(made.parameters["a"]), "1/2"]}
 
 
+def test_a_list_parameter_is_a_list_where_one_is_asked_for_and_else_text(load: Load) -> None:
+    cases = "case = {choice = [{f = 'x^2-4', zeros = [-2, 2.0]}]}"
+    source = MINIMAL % ("{case.f}: {case.zeros}", cases)
+    checks = """[
+        {predicate = "answer_set", equals = "{case.zeros}"},
+        {predicate = "shows", text = "at {case.zeros}", lines = "{case.zeros}"},
+    ]"""
+    source = source.replace('{predicate = "stopped", kind = "DONE"}', checks)
+    made = task(load(source + '[[oracle]]\ndo = "answer"\ntext = "{case.zeros}"\n'))
+    answered, shown = made.graph.nodes[0].checks
+    assert made.instruction == "x^2-4: -2, 2"
+    assert answered.arguments == {"equals": ["-2", "2"]}
+    assert shown.arguments == {"text": "at -2, 2", "lines": ["-2", "2"]}
+    assert made.oracle == (OracleStep(Action.answer("-2, 2")),)
+
+
+@pytest.mark.parametrize("choice", ["{at = 1}", "[{at = 1}]"])
+def test_a_table_is_no_text(load: Load, choice: str) -> None:
+    message = fault(load, MINIMAL % ("{case}", f"case = {{choice = [{choice}]}}"))
+    assert message == ":2: instruction: parameter 'case' is or holds a table; name one of its fields."
+
+
 # Arithmetic
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from typing import Any, Callable, Mapping, Tuple
+from typing import Any, Callable, Tuple
 
 from Xlib import X, Xatom
 from Xlib import display as xdisplay
@@ -116,11 +116,11 @@ class Display:
         self._display.sync()
         events = [self._display.next_event() for _ in range(self._display.pending_events())]
         if any(self._tells_of_windows(event) for event in events) or not self._windows:
-            known, self._windows = self._windows, {}
+            self._windows = {}
             active = self._property(self.root, "_NET_ACTIVE_WINDOW")
             for window_id in self._property(self.root, "_NET_CLIENT_LIST_STACKING"):
                 try:
-                    self._windows[window_id] = self._describe(window_id, window_id in active, known)
+                    self._windows[window_id] = self._describe(window_id, window_id in active)
                 except xerror.XError:
                     continue  # it was closed while it was described
         return list(self._windows.values())
@@ -146,11 +146,11 @@ class Display:
             return event.atom in map(self._atom, _WINDOW_PROPERTIES)
         return event.type in (X.ConfigureNotify, X.ReparentNotify, X.DestroyNotify, X.UnmapNotify)
 
-    def _describe(self, window_id: int, active: bool, known: Mapping[int, Window]) -> Window:
+    def _describe(self, window_id: int, active: bool) -> Window:
+        # Nothing is taken over from an earlier window of this id: X gives ids of closed clients to new ones.
         window = self._display.create_resource_object("window", window_id)
-        if window_id not in known:
-            window.change_attributes(event_mask=X.StructureNotifyMask | X.PropertyChangeMask)
-        owner = known[window_id][4] if window_id in known else self._owner(window_id)
+        window.change_attributes(event_mask=X.StructureNotifyMask | X.PropertyChangeMask)
+        owner = self._owner(window_id)
         geometry = window.get_geometry()
         corner = self.root.translate_coords(window, 0, 0)
         title = window.get_full_property(self._atom("_NET_WM_NAME"), X.AnyPropertyType)

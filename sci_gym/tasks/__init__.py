@@ -14,7 +14,7 @@ One template per file; its id is the file's stem. An example, `calculator-sum.to
     a = {low = 1, high = 9}                   # int, both ends included; step = 2 takes every other one
     b = {low = 1, high = 9, distinct_from = "a"}
     x = {low = 0.0, high = 1.0, step = 0.25}  # floats need a step
-    name = {choice = ["p", "q"]}              # an entry may be a table, whose fields are {name.field}
+    name = {choice = ["p", "q"]}              # an entry may be a list, or a table with fields {name.field}
     sum = {compute = "a + b"}                 # arithmetic on earlier parameters, see below
 
     [[setup]]                                 # optional: the app's set-up verbs, with their arguments
@@ -52,7 +52,8 @@ and scroll (`amount`, `amount_x`) act at a point; type and answer take `text`; p
 
 `{name}` and `{name.field}` are filled in in the strings of instruction, files, goal, setup, check, inspect
 and oracles; `{{` and `}}` are braces. A string that is nothing but `{name}` becomes the value itself, such as
-a number, except where text is asked for. In text, a number that is whole has no ".0".
+a number or a list, except where text is asked for. In text, a number that is whole has no ".0", and a list is
+its items with ", " between them.
 
 `compute` knows numbers, + - * / // % **, parentheses, pi, e, earlier parameters (`case.f` or `case["f"]` for
 a table's field) and abs, min, max, round, sqrt, sin, cos, tan, exp, log, factorial, gcd, comb, floor, ceil.

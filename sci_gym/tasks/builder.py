@@ -120,7 +120,7 @@ class Builder:
     ) -> Mapping[str, Any]:
         text = signatures.text_arguments(name)
         filled = {
-            key: (self._filler.text if key in text else self._filler.typed)(value, (*path, key))
+            key: (self._filler.typed_text if key in text else self._filler.typed)(value, (*path, key))
             for key, value in call.arguments.items()
         }
         for key, error in signatures.faults(name, filled):

@@ -14,7 +14,9 @@ _PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 
 
 def as_text(value: Any) -> Any:
-    """A number as text, a whole one without ".0"; anything else as it is."""
+    """A number as text, a whole one without ".0"; a list as its items between commas; the rest as it is."""
+    if isinstance(value, list):
+        return ", ".join(str(as_text(item)) for item in value)
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e16:
         return str(int(value))
     return str(value) if isinstance(value, int | float) else value
@@ -33,6 +35,13 @@ class Filler:
             alone = whole[1] if whole else None
             return self._text(value, path) if alone is None else self._look_up(alone, path)
         return self._inside(value, path, self.typed)
+
+    def typed_text(self, value: Any, path: KeyPath) -> Any:
+        """Fill as `text`, but a string that is nothing but a list's placeholder becomes a list of texts."""
+        if isinstance(value, str):
+            found = self.typed(value, path)
+            return [as_text(item) for item in found] if isinstance(found, list) else self._text(value, path)
+        return self._inside(value, path, self.typed_text)
 
     def text(self, value: Any, path: KeyPath) -> Any:
         """Fill every string inside a value, as text."""
@@ -54,8 +63,8 @@ class Filler:
         if found[1] is None:
             raise FieldError(path, f"a single {found[0]!r}; write {found[0] * 2!r} for a brace that stays.")
         value = self._look_up(found[1], path)
-        if isinstance(value, dict | list):
-            raise FieldError(path, f"parameter {found[1]!r} is a table; name one of its fields.")
+        if any(isinstance(item, dict) for item in (value if isinstance(value, list) else [value])):
+            raise FieldError(path, f"parameter {found[1]!r} is or holds a table; name one of its fields.")
         return str(as_text(value))
 
     def _look_up(self, name: str, path: KeyPath) -> Any:
