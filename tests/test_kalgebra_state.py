@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +80,7 @@ def test_cells_may_come_with_their_places() -> None:
     for node in plain.tree:
         if node.role == "table cell":
             place = count[node.parent] = count.get(node.parent, -1) + 1
-            node = replace(node, cell=(place // 2, place % 2))
+            node = node._replace(cell=(place // 2, place % 2))
         nodes.append(node)
     placed = observation(tuple(nodes), plain.programs[0].state)
     assert APP.read_state(placed) == APP.read_state(plain)
@@ -104,7 +103,7 @@ def test_a_partial_tree_gives_a_partial_state(name: str, share: int) -> None:
 
 
 def test_another_programs_windows_are_not_read() -> None:
-    foreign = tuple(replace(node, program="other") for node in recorded("calculator").tree)
+    foreign = tuple(node._replace(program="other") for node in recorded("calculator").tree)
     assert APP.read_state(observation(foreign))["tab"] is None
 
 

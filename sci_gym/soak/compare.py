@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 
 from sci_gym.client import VMAgentClient
 from sci_gym.specs import A11yNode, A11yTree
@@ -41,5 +40,5 @@ def differences(kept: A11yTree, fresh: A11yTree) -> list[str]:
 
 
 def _contents(tree: A11yTree) -> list[tuple[A11yNode, A11yNode | None]]:
-    plain = [replace(node, index=0, parent=0, program="") for node in tree]
+    plain = [node._replace(index=0, parent=0, program="") for node in tree]
     return [(plain[node.index], plain[node.parent] if node.parent >= 0 else None) for node in tree]

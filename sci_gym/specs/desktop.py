@@ -9,6 +9,7 @@ import enum
 import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -65,8 +66,7 @@ class State(enum.IntEnum):
 _SHOWS = 1 << State.SHOWING | 1 << State.VISIBLE
 
 
-@dataclass(frozen=True, slots=True)
-class A11yNode:
+class A11yNode(NamedTuple):
     """One accessible object (AT-SPI 2).
 
     Attributes:
@@ -83,7 +83,7 @@ class A11yNode:
         cell: (row, column) of a table cell, else None.
     """
 
-    index: int
+    index: int  # type: ignore[assignment]  # a tuple's method of that name is of no use here
     parent: int
     role: str
     name: str = ""
@@ -101,10 +101,7 @@ class A11yNode:
 
     def at(self, index: int, parent: int) -> A11yNode:
         """The same node at another place of a tree."""
-        return A11yNode(
-            index, parent, self.role, self.name, self.text, self.description, self.value, self.states,
-            self.box, self.program, self.cell,
-        )  # fmt: skip
+        return self._make((index, parent, *self[2:]))
 
     @property
     def showing(self) -> bool:
