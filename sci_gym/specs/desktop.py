@@ -101,7 +101,7 @@ class A11yNode(NamedTuple):
 
     def at(self, index: int, parent: int) -> A11yNode:
         """The same node at another place of a tree."""
-        return self._make((index, parent, *self[2:]))
+        return A11yNode(index, parent, *self[2:])
 
     @property
     def showing(self) -> bool:
