@@ -39,6 +39,7 @@ app.add_typer(image_app, name="image")
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
 AppName = Annotated[str | None, typer.Option("--app", help="Name of an app; all by default.")]
 _INTERRUPTED = 130
+_TELL_RESETS = 50
 out = Console()
 err = Console(stderr=True)
 
@@ -221,9 +222,16 @@ def soak(
     options: dict[str, Any] = {"machine": machine, "interface": "hybrid", "timing": Timing(code_s=5.0)}
     with _progress() as progress:
         bar = progress.add_task(one.title, total=steps)
+
+        def tell(so_far: Any) -> None:
+            progress.update(bar, completed=so_far.steps)
+            if so_far.resets % _TELL_RESETS == 0:  # where there is no terminal, no bar is drawn
+                met = f"{so_far.resets} resets, {so_far.steps} steps, {len(so_far.misses)} misses"
+                progress.console.print(met, highlight=False)
+
         report = run_soak(
             lambda: gym.make(one.env_id, disable_env_checker=True, **options),
-            resets, steps, seed, compare_every, lambda done: progress.update(bar, completed=done),
+            resets, steps, seed, compare_every, tell,
         )  # fmt: skip
     if as_json:
         _print_json(report.as_dict())

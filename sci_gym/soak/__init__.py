@@ -79,7 +79,7 @@ def soak(
     steps: int,
     seed: int = 0,
     compare_every: int = 10,
-    tell: Callable[[int], None] = lambda steps: None,
+    tell: Callable[[Report], None] = lambda report: None,
 ) -> Report:
     """Soak an environment; Ctrl-C ends it early, with what was met so far.
 
@@ -89,7 +89,7 @@ def soak(
         steps: how many steps there are in all; an episode that ends early is followed by one more.
         seed: of tasks and actions.
         compare_every: so many steps from one comparison of trees to the next.
-        tell: called with the number of steps that are done.
+        tell: called after each episode with what was met so far.
     """
     with contextlib.closing(make_env()) as first:  # what stays for the life of the process is no leak
         first.reset(seed=seed)
@@ -100,7 +100,8 @@ def soak(
         try:
             while report.steps < steps or report.resets < resets:
                 # Shared out anew after each episode: those that end early leave more to the others.
-                run.episode(-(-(steps - report.steps) // max(resets - report.resets, 1)), tell)
+                run.episode(-(-(steps - report.steps) // max(resets - report.resets, 1)))
+                tell(report)
         except KeyboardInterrupt:
             report.interrupted = True
     report.seconds = time.perf_counter() - start
@@ -122,7 +123,7 @@ class _Run:
         self.memory = Memory()
         self.stepping_s = 0.0
 
-    def episode(self, steps: int, tell: Callable[[int], None]) -> None:
+    def episode(self, steps: int) -> None:
         """Reset, and make so many steps unless the episode ends before."""
         self._report.resets += 1
         try:
@@ -138,7 +139,6 @@ class _Run:
             if over:
                 break
             over, info = self._step(info, is_last=left == 1)
-            tell(self._report.steps)
         self._report.closed += self._is_closed()
 
     def _step(self, info: dict[str, Any], is_last: bool) -> tuple[bool, dict[str, Any]]:
