@@ -21,8 +21,7 @@ Frame = npt.NDArray[np.uint8]
 _ITEM_VIEWS = frozenset({"table", "tree", "tree table", "list", "list box"})
 
 
-@dataclass(frozen=True, slots=True)
-class Box:
+class Box(NamedTuple):
     """A rectangle on screen, in pixels."""
 
     x: int
@@ -37,8 +36,9 @@ class Box:
 
     def clip(self, width: int, height: int) -> Box:
         """The part of it that lies on a screen of `width` by `height` pixels (perhaps empty)."""
-        left, top = max(self.x, 0), max(self.y, 0)
-        right, bottom = min(self.x + self.width, width), min(self.y + self.height, height)
+        x, y, own_width, own_height = self
+        left, top = max(x, 0), max(y, 0)
+        right, bottom = min(x + own_width, width), min(y + own_height, height)
         return Box(left, top, max(right - left, 0), max(bottom - top, 0))
 
 
@@ -174,17 +174,18 @@ class A11yTree:
         A node's own states are not enough: Qt calls hidden tables and their items showing. Such a table has
         no area.
         """
-        shown = {-1}
-        kept = []
+        place = {-1: -1}  # of nodes that show, and of the nearest kept one for those without an area
+        nodes: list[A11yNode] = []
         for node in self.nodes:
-            if node.parent not in shown or node.states & _SHOWS != _SHOWS:
+            above = place.get(node.parent)
+            if above is None or node.states & _SHOWS != _SHOWS:
                 continue
             if node.parent == -1 or node.showing:
-                kept.append(node)
-            elif node.role in _ITEM_VIEWS:
-                continue
-            shown.add(node.index)
-        return self.subset(kept)
+                place[node.index] = len(nodes)
+                nodes.append(node.at(len(nodes), above))
+            elif node.role not in _ITEM_VIEWS:
+                place[node.index] = above
+        return A11yTree(tuple(nodes), self.truncated)
 
 
 @dataclass(frozen=True, slots=True)
