@@ -6,7 +6,6 @@ standard error. The exit status is 0 when all is well, 1 on a miss, 2 on a wrong
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -15,33 +14,29 @@ from typing import Annotated, Any
 
 import gymnasium as gym
 import typer
-from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import Progress, TaskID
 from rich.table import Table
 
 import sci_gym
 from sci_gym import doctor as examination
 from sci_gym.app import App
 from sci_gym.bounds import clean
+from sci_gym.console import AppName, Json, chosen_apps, err, make_progress, out, print_json
 from sci_gym.errors import MissingDependencyError, SciGymError, install_command
 from sci_gym.image_cli import image_app
-from sci_gym.loader import app_names, load_app
-from sci_gym.tasks import Template, load_templates
+from sci_gym.loader import load_app
+from sci_gym.tasks import load_templates
+from sci_gym.tasks_cli import tasks_app
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, help="Real science programs as Gymnasium environments."
 )
-tasks_app = typer.Typer(no_args_is_help=True, help="The shipped tasks.")
 app.add_typer(tasks_app, name="tasks")
 app.add_typer(image_app, name="image")
 
-Json = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
-AppName = Annotated[str | None, typer.Option("--app", help="Name of an app; all by default.")]
 _INTERRUPTED = 130
 _TELL_RESETS = 50
-out = Console()
-err = Console(stderr=True)
 
 
 @app.command()
@@ -55,7 +50,7 @@ def doctor(
     healthy = all(one.ok for one in findings if one.needed)
     fix = install_command(missing) if missing else ""
     if as_json:
-        _print_json({"healthy": healthy, "install": fix, "findings": [one.as_dict() for one in findings]})
+        print_json({"healthy": healthy, "install": fix, "findings": [one.as_dict() for one in findings]})
     else:
         table = Table("", "of", "what", "found", "get it with", title="sci-gym doctor")
         for one in findings:
@@ -65,55 +60,6 @@ def doctor(
         if fix:
             out.print(f"To get all that is missing:\n  [bold]{fix}")
     raise typer.Exit(0 if healthy else 1)
-
-
-@tasks_app.command("list")
-def tasks_list(app_name: AppName = None, as_json: Json = False) -> None:
-    """List the tasks of an app, or of all."""
-    rows = [_summary(one, template) for one in _apps(app_name) for template in load_templates(one).values()]
-    if as_json:
-        _print_json({"tasks": rows})
-        return
-    table = Table(
-        "environment", "task", "kind", "difficulty", "subtasks", "parameters", title=f"{len(rows)} tasks"
-    )
-    for row in rows:
-        cells = (row["env_id"], row["id"], row["kind"], row["difficulty"], str(row["subtasks"]))
-        table.add_row(*cells, ", ".join(row["parameters"]))
-    out.print(table)
-
-
-@tasks_app.command("show")
-def tasks_show(
-    task: Annotated[str, typer.Argument(help="Id of a task.")],
-    app_name: Annotated[str, typer.Option("--app")] = "kalgebra",
-    seed: Annotated[int, typer.Option(help="Draws the parameters.")] = 0,
-    as_json: Json = False,
-) -> None:
-    """Show one task as a seed fills it in: instruction, graph, set-up."""
-    import numpy as np
-
-    from sci_gym.loader import select_tasks
-
-    spec = select_tasks(load_app(app_name), task)(np.random.default_rng(seed))
-    graph = [{"id": node.id, "goal": node.goal, "after": list(node.after)} for node in spec.graph.nodes]
-    shown = {
-        "id": spec.id,
-        "difficulty": spec.difficulty,
-        "instruction": spec.instruction,
-        "parameters": dict(spec.parameters),
-        "setup": [{"verb": verb.name, **verb.arguments} for verb in spec.setup],
-        "graph": graph,
-        "max_steps": spec.max_steps,
-        "oracle_steps": len(spec.oracle),
-    }
-    if as_json:
-        _print_json(shown)
-        return
-    out.print(f"[bold]{spec.id}[/] ({spec.difficulty}, at most {spec.max_steps} steps)\n{spec.instruction}\n")
-    for node in graph:
-        after = f" after {', '.join(node['after'])}" if node["after"] else ""
-        out.print(f"  [cyan]{node['id']}[/]{after}: {node['goal']}", highlight=False)
 
 
 @app.command()
@@ -129,13 +75,13 @@ def verify(
     from sci_gym.verify import Report
     from sci_gym.verify import verify as check
 
-    templates = {one: load_templates(one) for one in _apps(app_name)}
+    templates = {one: load_templates(one) for one in chosen_apps(app_name)}
     known = {name for some in templates.values() for name in some}
     for name in task or ():
         if name not in known:
             raise sci_gym.UnknownNameError("task", name, known)
     reports: list[Report] = []
-    with _progress() as progress:
+    with make_progress() as progress:
         for one, some in templates.items():
             chosen = [name for name in task or some if name in some]
             bar = progress.add_task(one.title, total=len(chosen) * seeds)
@@ -163,12 +109,12 @@ def demo(
 
     env_id = load_app(app_name).env_id
     console = err if as_json else out
-    with _progress() as progress:
+    with make_progress() as progress:
         bar = progress.add_task(f"starting {env_id}", total=None)
         result = run_demo(env_id, task, seed, folder, console, lambda text, total: progress.update(
             bar, description=text, total=total, advance=1))  # fmt: skip
     if as_json:
-        _print_json(result)
+        print_json(result)
     else:
         out.print(f"success [bold]{result['success']}[/], coverage {result['coverage_rate']:.2f}, "
                   f"logical consistency {result['logical_consistency']:.2f}")  # fmt: skip
@@ -199,7 +145,7 @@ def play(
         env.close()
     score = {key: info[key] for key in ("task", "success", "coverage_rate", "logical_consistency")}
     if as_json:
-        _print_json(score)
+        print_json(score)
     else:
         out.print(score)
 
@@ -220,7 +166,7 @@ def soak(
 
     one = load_app(app_name)
     options: dict[str, Any] = {"machine": machine, "interface": "hybrid", "timing": Timing(code_s=5.0)}
-    with _progress() as progress:
+    with make_progress() as progress:
         bar = progress.add_task(one.title, total=steps)
 
         def tell(so_far: Any) -> None:
@@ -234,7 +180,7 @@ def soak(
             resets, steps, seed, compare_every, tell,
         )  # fmt: skip
     if as_json:
-        _print_json(report.as_dict())
+        print_json(report.as_dict())
     else:
         out.print(_soak_table(report))
         out.print("\n".join(report.misses) or "no misses", highlight=False, markup=False)
@@ -252,7 +198,7 @@ def chaos(
     from sci_gym.chaos import choose, run
 
     one, cases, outcomes = load_app(app_name), choose(only), []
-    with _progress() as progress:
+    with make_progress() as progress:
         bar = progress.add_task(one.title, total=len(cases))
         for outcome in run(one, machine, cases):
             outcomes.append(outcome)
@@ -260,7 +206,7 @@ def chaos(
             progress.advance(bar)
     misses = sum(len(outcome.misses) for outcome in outcomes)
     if as_json:
-        _print_json({"misses": misses, "cases": [outcome.as_dict() for outcome in outcomes]})
+        print_json({"misses": misses, "cases": [outcome.as_dict() for outcome in outcomes]})
     else:
         out.print(_chaos_table(outcomes))
         out.print(f"{len(outcomes)} cases, {misses} misses")
@@ -286,7 +232,7 @@ def bench(
     machine = benchmarks.machine_now()
     questions = benchmarks.choose(name)
     rows: list[dict[str, Any]] = []
-    with _progress() as progress:
+    with make_progress() as progress:
         bar = progress.add_task("", total=len(questions))
         for one in questions:
             tell = partial(_describe, progress, bar, one.name)
@@ -298,7 +244,7 @@ def bench(
                 progress.console.print(f"[yellow]{one.name} is left out:[/] {escape(clean(str(error)))}")
             progress.advance(bar)
     if as_json:
-        _print_json({"rows": rows, "machine": machine})
+        print_json({"rows": rows, "machine": machine})
     elif markdown:
         sys.stdout.write(benchmarks.make_markdown(rows, machine) + "\n")
     else:
@@ -317,21 +263,6 @@ def main() -> None:
         sys.exit(2)
 
 
-def _apps(name: str | None) -> list[App]:
-    return [load_app(one) for one in ([name] if name else app_names())]
-
-
-def _summary(one: App, template: Template) -> dict[str, Any]:
-    return {
-        "env_id": one.env_id,
-        "id": template.id,
-        "kind": template.kind,
-        "difficulty": template.difficulty,
-        "subtasks": template.subtasks,
-        "parameters": list(template.parameters),
-    }
-
-
 def _maker(one: App) -> Callable[[str], gym.Env[Any, Any]]:
     return lambda task: gym.make(one.env_id, task=task, reward="graph", disable_env_checker=True)
 
@@ -339,7 +270,7 @@ def _maker(one: App) -> Callable[[str], gym.Env[Any, Any]]:
 def _tell(reports: list[Any], as_json: bool) -> None:
     misses = sum(len(report.misses) for report in reports)
     if as_json:
-        _print_json({"misses": misses, "reports": [report.as_dict() for report in reports]})
+        print_json({"misses": misses, "reports": [report.as_dict() for report in reports]})
     else:
         table = Table("task", "seed", "difficulty", "steps", "seconds", "result", title="sci-gym verify")
         for report in reports:
@@ -380,7 +311,7 @@ def _result(report: Any) -> str:
 def _tell_benchmarks(questions: Iterable[Any], as_json: bool) -> None:
     rows = [{"name": one.name, "question": one.text, "peers": list(one.peers)} for one in questions]
     if as_json:
-        _print_json({"benchmarks": rows})
+        print_json({"benchmarks": rows})
         return
     table = Table("name", "question", "peers", title="sci-gym bench NAME")
     for row in rows:
@@ -390,12 +321,3 @@ def _tell_benchmarks(questions: Iterable[Any], as_json: bool) -> None:
 
 def _describe(progress: Progress, bar: TaskID, name: str, text: str) -> None:
     progress.update(bar, description=f"{name}: {text}")
-
-
-def _progress() -> Progress:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    return Progress(*columns, console=err)
-
-
-def _print_json(data: Any) -> None:
-    sys.stdout.write(json.dumps(data, indent=2, ensure_ascii=False, default=str) + "\n")

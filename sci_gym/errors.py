@@ -21,6 +21,7 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Self
 
 
@@ -48,7 +49,23 @@ class UnknownNameError(ConfigurationError, KeyError):
 
 
 class TaskFileError(ConfigurationError):
-    """A task file is wrong; the message starts with `FILE:LINE:`."""
+    """A task file is wrong; the message starts with `FILE:LINE: field:`.
+
+    Attributes:
+        file: its path.
+        line: from 1.
+        field: keys that lead to what is wrong, such as "node[0].check[1].name".
+        message: what is wrong, and what to do.
+    """
+
+    def __init__(self, file: Path, line: int, field: str, message: str) -> None:
+        """Take the place, and what is wrong there."""
+        super().__init__(file, line, field, message)
+        self.file, self.line, self.field, self.message = file, line, field, message
+
+    def __str__(self) -> str:
+        """Return it as compilers do, so that editors can jump there."""
+        return f"{self.file}:{self.line}: {self.field}: {self.message}"
 
 
 class ActionError(ConfigurationError):

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from sci_gym.console import Json, err, out, print_json
 from sci_gym.errors import ConfigurationError
 from sci_gym.images import Image, Recipe, build, image_named, images
 from sci_gym.images.builder import STEPS
@@ -19,10 +17,7 @@ from sci_gym.loader import app_names, load_app
 
 image_app = typer.Typer(no_args_is_help=True, help="Guests of virtual machines.")
 
-Json = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
 Key = Annotated[str, typer.Argument(help="Its key, or how that begins.")]
-out = Console()
-err = Console(stderr=True)
 
 
 @image_app.command("build")
@@ -57,7 +52,7 @@ def image_list(as_json: Json = False) -> None:
     """List the images, the newest first."""
     known = images()
     if as_json:
-        _print_json({"images": [one.as_dict() for one in known]})
+        print_json({"images": [one.as_dict() for one in known]})
         return
     table = Table("key", "size (MiB)", "daemon", "built in (s)", "packages", title=f"{len(known)} images")
     for one in known:
@@ -81,7 +76,7 @@ def image_rm(key: Key, as_json: Json = False) -> None:
     freed = image.size_bytes
     image.remove()
     if as_json:
-        _print_json({"removed": image.key, "freed_bytes": freed})
+        print_json({"removed": image.key, "freed_bytes": freed})
     else:
         out.print(f"removed {image.key}, {freed / 2**20:.0f} MiB")
 
@@ -95,12 +90,8 @@ def _installer(text: str) -> tuple[str, Path]:
 
 def _tell(image: Image, as_json: bool) -> None:
     if as_json:
-        _print_json(image.as_dict())
+        print_json(image.as_dict())
         return
     for name, value in image.as_dict().items():
         shown = ", ".join(value) if isinstance(value, tuple) else value
         out.print(f"[bold]{name}[/] {shown}", highlight=False, soft_wrap=True)
-
-
-def _print_json(data: Any) -> None:
-    sys.stdout.write(json.dumps(data, indent=2, ensure_ascii=False, default=str) + "\n")

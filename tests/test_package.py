@@ -59,9 +59,10 @@ LAYERS = [
         "sci_gym.testing",
         "sci_gym.soak",
         "sci_gym.chaos",
+        "sci_gym.console",
     },
     {"sci_gym.demo", "sci_gym.benchmarks"},
-    {"sci_gym.image_cli"},
+    {"sci_gym.image_cli", "sci_gym.tasks_cli"},
     {"sci_gym.cli"},
 ]
 APP_MAY = {"sci_gym.errors", "sci_gym.specs", "sci_gym.app", "sci_gym.evaluation"}
@@ -185,7 +186,7 @@ def test_the_wheel_has_the_four_names_and_no_other(wheel: list[str]) -> None:
 def test_the_wheel_has_all_modules_and_data(wheel: list[str]) -> None:
     shipped = {name.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for name in wheel}
     assert {name for name, _ in modules()} <= shipped
-    templates = ("templates/replay.html", "templates/viewer.html")
+    templates = ("templates/replay.html", "templates/viewer.html", "templates/task.toml")
     for data in ("py.typed", "envs/kalgebra/guest/plots.c", "images/guest/finish.sh", *templates):
         assert f"sci_gym/{data}" in wheel
     assert "sci_gym_protos/vm_agent.proto" in wheel

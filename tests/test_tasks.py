@@ -16,6 +16,7 @@ from sci_gym.errors import TaskFileError
 from sci_gym.evaluation import GraphRun, PredicateSet, right_stop
 from sci_gym.specs import Action, Evidence, Inspection, Kind, Observation, OracleStep, TaskSpec
 from sci_gym.tasks import Template, load_template, load_templates
+from sci_gym.tasks.checking import check_file
 
 
 def variable(evidence: Evidence, *, name: str, equals: float) -> bool:
@@ -382,6 +383,37 @@ def test_oracle_steps_are_actions(load: Load, step: str, expected: OracleStep) -
 )
 def test_wrong_oracle_steps_are_named(load: Load, step: str, message: str) -> None:
     assert fault(load, MINIMAL % ("", "n = {choice = [7]}") + f"[[oracle]]\n{step}\n").startswith(message)
+
+
+# Without a program
+
+
+def always(evidence: Evidence) -> bool:
+    return True
+
+
+def careless(evidence: Evidence) -> bool:
+    return bool(evidence.state["calc"]["screen"])
+
+
+class Careless(Calc):
+    predicates = {"always": always, "careless": careless}  # noqa: RUF012
+
+
+@pytest.mark.parametrize(
+    ("predicate", "words"),
+    [
+        ("always", "holds even when no program runs"),
+        ("careless", "must be false when no program runs"),
+    ],
+)
+def test_checks_are_tried_without_a_program(tmp_path: Path, predicate: str, words: str) -> None:
+    path = tmp_path / "sum.toml"
+    check = '{predicate = "stopped", kind = "DONE"}'
+    path.write_text((MINIMAL % ("", "")).replace(check, f'{{predicate = "{predicate}"}}'))
+    faults = {one.field: one for one in check_file(path, Careless(), range(3)).faults}
+    assert words in faults["node[0].check[0]"].message
+    assert faults["node[0].check[0]"].line == 9
 
 
 # Errors

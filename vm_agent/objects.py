@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any, Callable, FrozenSet, List, Optional, Set, Tuple
 
 from sci_gym_protos import vm_agent_pb2 as pb
+from sci_gym_protos.roles import ROLE_NAMES
 from sci_gym_vm_agent.bus import Batch
 from sci_gym_vm_agent.damage import Rectangle
 from sci_gym_vm_agent.dbus import Method, address_of
-from sci_gym_vm_agent.roles import ROLE_NAMES
 
 Key = Tuple[str, str]
 """Bus name and object path."""

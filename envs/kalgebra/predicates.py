@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from sci_gym.envs.kalgebra.analitza import parse
+from sci_gym.envs.kalgebra.arguments import Expression, Mode, Resolution, Style3D, Tab
 from sci_gym.envs.kalgebra.compare import TOLERANCE, opened, same_function, same_value
 from sci_gym.envs.kalgebra.curves import same_plot
 from sci_gym.envs.kalgebra.lexer import AnalitzaError
@@ -20,12 +21,14 @@ from sci_gym.envs.kalgebra.nodes import Lambda
 from sci_gym.specs import Evidence
 
 
-def tab(evidence: Evidence, *, name: str) -> bool:
+def tab(evidence: Evidence, *, name: Tab) -> bool:
     """The current tab is "Calculator", "2D Graph", "3D Graph" or "Dictionary"."""
     return _is(evidence, "tab", name)
 
 
-def variable(evidence: Evidence, *, name: str, equals: str | float, tolerance: float = TOLERANCE) -> bool:
+def variable(
+    evidence: Evidence, *, name: str, equals: Expression | float, tolerance: float = TOLERANCE
+) -> bool:
     """A variable has a value, such as "2*pi" or "vector{1, 2}", within a relative tolerance.
 
     KAlgebra shows only the real part of a complex variable, so a complex value must be expected inside a
@@ -42,7 +45,7 @@ def variable_absent(evidence: Evidence, *, name: str) -> bool:
     return _alive(evidence) and name not in _variables(evidence)
 
 
-def function(evidence: Evidence, *, name: str, equals: str, whole: bool = False) -> bool:
+def function(evidence: Evidence, *, name: str, equals: Expression, whole: bool = False) -> bool:
     """A variable is a function with the same values as "x->x^2", say, whatever its parameters are called.
 
     With `whole` it is compared at whole numbers from 0 only, as befits a recursion or a sequence.
@@ -53,17 +56,17 @@ def function(evidence: Evidence, *, name: str, equals: str, whole: bool = False)
     return same_function(shown[name], equals, _environment(shown), whole=whole)
 
 
-def plotted_2d(evidence: Evidence, *, equals: str, visible: bool = True) -> bool:
+def plotted_2d(evidence: Evidence, *, equals: Expression, visible: bool = True) -> bool:
     """A plot in the plane draws the same curve, in whatever form; with `visible` one that is not hidden."""
     return any(plot["visible"] or not visible for plot in _same_2d(evidence, equals))
 
 
-def not_plotted_2d(evidence: Evidence, *, equals: str) -> bool:
+def not_plotted_2d(evidence: Evidence, *, equals: Expression) -> bool:
     """No plot in the plane draws that curve, not even a hidden one."""
     return _alive(evidence) and not _same_2d(evidence, equals)
 
 
-def plot_hidden(evidence: Evidence, *, equals: str) -> bool:
+def plot_hidden(evidence: Evidence, *, equals: Expression) -> bool:
     """That curve is in the list of plots, and every such plot is hidden."""
     plots = _same_2d(evidence, equals)
     return bool(plots) and not any(plot["visible"] for plot in plots)
@@ -74,7 +77,7 @@ def plots_2d_count(evidence: Evidence, *, equals: int) -> bool:
     return _alive(evidence) and len(_state(evidence).get("plots_2d", ())) == equals
 
 
-def plotted_3d(evidence: Evidence, *, equals: str) -> bool:
+def plotted_3d(evidence: Evidence, *, equals: Expression) -> bool:
     """The plot in space is the same surface or curve."""
     environment = _environment(_variables(evidence))
     plots = _state(evidence).get("plots_3d", ())
@@ -104,7 +107,7 @@ def viewport(
     return all(abs(shown[side] - value) <= tolerance for side, value in wanted.items() if value is not None)
 
 
-def resolution(evidence: Evidence, *, equals: str) -> bool:
+def resolution(evidence: Evidence, *, equals: Resolution) -> bool:
     """The 2D graph's resolution is "Poor", "Normal", "Fine" or "Very Fine"."""
     return _is(evidence, "resolution", equals)
 
@@ -119,12 +122,12 @@ def keep_aspect_ratio(evidence: Evidence, *, equals: bool) -> bool:
     return _is(evidence, "keep_aspect_ratio", equals)
 
 
-def style_3d(evidence: Evidence, *, equals: str) -> bool:
+def style_3d(evidence: Evidence, *, equals: Style3D) -> bool:
     """The 3D graph is drawn as "Dots", "Lines" or "Solid"."""
     return _is(evidence, "style_3d", equals)
 
 
-def mode(evidence: Evidence, *, equals: str) -> bool:
+def mode(evidence: Evidence, *, equals: Mode) -> bool:
     """The calculator's mode is "Calculate" or "Evaluate"."""
     return _is(evidence, "mode", equals)
 

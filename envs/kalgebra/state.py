@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, get_args
 
 from sci_gym.envs.kalgebra import widgets
+from sci_gym.envs.kalgebra.arguments import Mode, Resolution, Style3D
 from sci_gym.specs import A11yTree, State
 
-RESOLUTIONS = ("Poor", "Normal", "Fine", "Very Fine")
-STYLES_3D = ("Dots", "Lines", "Solid")
-MODES = ("Calculate", "Evaluate")
+RESOLUTIONS: tuple[str, ...] = get_args(Resolution)
+STYLES_3D: tuple[str, ...] = get_args(Style3D)
+MODES: tuple[str, ...] = get_args(Mode)
 SIDES = ("left", "top", "width", "height")
 MAX_SIDE = sys.float_info.max
 MAX_LISTED = 50

@@ -9,6 +9,7 @@ from typing import Any
 from sci_gym.app import Desktop
 from sci_gym.envs.kalgebra import widgets
 from sci_gym.envs.kalgebra.analitza import parse
+from sci_gym.envs.kalgebra.arguments import Expression, Mode, Resolution, Style3D, Tab
 from sci_gym.envs.kalgebra.compare import same_value
 from sci_gym.envs.kalgebra.curves import same_plot
 from sci_gym.envs.kalgebra.nodes import Declare, Node
@@ -30,13 +31,13 @@ def observed(observation: Observation) -> dict[str, Any]:
     return read(observation.tree.of_program(PROGRAM), lines)
 
 
-def tab(desktop: Desktop, *, name: str) -> None:
+def tab(desktop: Desktop, *, name: Tab) -> None:
     """Show one of the tabs "Calculator", "2D Graph", "3D Graph" and "Dictionary"."""
     _known("tab", name, widgets.TABS)
     _show(desktop, name)
 
 
-def enter(desktop: Desktop, *, expression: str) -> None:
+def enter(desktop: Desktop, *, expression: Expression) -> None:
     """Evaluate an expression or assignment in the calculator.
 
     Raises:
@@ -59,7 +60,7 @@ def enter(desktop: Desktop, *, expression: str) -> None:
     )
 
 
-def plot_2d(desktop: Desktop, *, expression: str) -> None:
+def plot_2d(desktop: Desktop, *, expression: Expression) -> None:
     """Plot a curve in the plane; KAlgebra names it f0, f1 and so on."""
     _one_line(expression)
     seen = _show(desktop, "2D Graph")
@@ -69,7 +70,7 @@ def plot_2d(desktop: Desktop, *, expression: str) -> None:
     _until(desktop, seen, f"{expression} is plotted", lambda state: len(state["plots_2d"]) > before)
 
 
-def hide_plot(desktop: Desktop, *, equals: str) -> None:
+def hide_plot(desktop: Desktop, *, equals: Expression) -> None:
     """Hide the visible plots in the plane that draw a curve."""
     seen = _show(desktop, "2D Graph")
     seen = _click(desktop, seen, "the page List", lambda tree: widgets.tool(tree, "List"))
@@ -79,7 +80,7 @@ def hide_plot(desktop: Desktop, *, equals: str) -> None:
             seen = _hide(desktop, seen, plot["name"])
 
 
-def plot_3d(desktop: Desktop, *, expression: str) -> None:
+def plot_3d(desktop: Desktop, *, expression: Expression) -> None:
     """Plot a surface or curve in space, in place of the one that is there."""
     _one_line(expression)
     seen = _show(desktop, "3D Graph")
@@ -107,7 +108,7 @@ def viewport(desktop: Desktop, *, left: float, top: float, width: float, height:
     _until(desktop, seen, "the viewport is applied", lambda state: _near(state["viewport"], wanted))
 
 
-def resolution(desktop: Desktop, *, equals: str) -> None:
+def resolution(desktop: Desktop, *, equals: Resolution) -> None:
     """Draw the 2D graph at "Poor", "Normal", "Fine" or "Very Fine" resolution."""
     _known("resolution", equals, RESOLUTIONS)
     _choose(desktop, "2D Graph", equals, "resolution", equals)
@@ -123,13 +124,13 @@ def keep_aspect_ratio(desktop: Desktop, *, equals: bool) -> None:
     _choose(desktop, "2D Graph", "Keep Aspect Ratio", "keep_aspect_ratio", equals)
 
 
-def style_3d(desktop: Desktop, *, equals: str) -> None:
+def style_3d(desktop: Desktop, *, equals: Style3D) -> None:
     """Draw the 3D graph as "Dots", "Lines" or "Solid"."""
     _known("style", equals, STYLES_3D)
     _choose(desktop, "3D Graph", equals, "style_3d", equals)
 
 
-def mode(desktop: Desktop, *, equals: str) -> None:
+def mode(desktop: Desktop, *, equals: Mode) -> None:
     """Set the calculator to "Calculate" or "Evaluate"."""
     _known("mode", equals, MODES)
     _choose(desktop, "Calculator", equals, "mode", equals)

@@ -6,10 +6,12 @@ Functions take the part of the tree that KAlgebra owns, and give None where a wi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import get_args
 
+from sci_gym.envs.kalgebra.arguments import Tab
 from sci_gym.specs import A11yNode, A11yTree, State
 
-TABS = ("Calculator", "2D Graph", "3D Graph", "Dictionary")
+TABS: tuple[str, ...] = get_args(Tab)
 TOOLS = {"List": 0, "Add": 1, "Variables": 2, "Viewport": 3}
 """Pages of the dock beside the 2D graph, by place: the second is called "Editing" while a plot is edited."""
 

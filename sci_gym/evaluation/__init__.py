@@ -4,7 +4,7 @@ Predicates are pure functions, so judging is idempotent and has no side effects.
 (OmniBench, arXiv 2506.08933): a subtask is evaluated once its parents are complete, and stays complete.
 """
 
-from sci_gym.evaluation.graph import graph_faults, validate_graph
+from sci_gym.evaluation.graph import depths, graph_faults, validate_graph
 from sci_gym.evaluation.metrics import best_coherency, coherency, coverage_rate, logical_consistency
 from sci_gym.evaluation.predicates import GENERIC_PREDICATES, parse_number
 from sci_gym.evaluation.run import GraphRun, right_stop
@@ -18,6 +18,7 @@ __all__ = [
     "best_coherency",
     "coherency",
     "coverage_rate",
+    "depths",
     "graph_faults",
     "logical_consistency",
     "parse_number",

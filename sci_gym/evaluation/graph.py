@@ -44,3 +44,11 @@ def topological(graph: TaskGraph) -> list[Node]:
     """The nodes, parents first."""
     by_id = {node.id: node for node in graph.nodes}
     return [by_id[name] for name in TopologicalSorter({n.id: n.after for n in graph.nodes}).static_order()]
+
+
+def depths(graph: TaskGraph) -> dict[str, int]:
+    """The depth of each node, by id: 1 for a root, else one more than that of the deepest parent."""
+    depth: dict[str, int] = {}
+    for node in topological(graph):
+        depth[node.id] = 1 + max((depth[parent] for parent in node.after), default=0)
+    return depth

@@ -6,18 +6,13 @@ from collections.abc import Collection, Sequence
 from itertools import pairwise
 
 from sci_gym.errors import ConfigurationError, UnknownNameError
-from sci_gym.evaluation.graph import topological
+from sci_gym.evaluation.graph import depths, topological
 from sci_gym.specs import TaskGraph
 
 
 def coverage_rate(graph: TaskGraph, completed: Collection[str]) -> float:
-    """Coverage Rate (OmniEval): the share of completed subtasks, each weighted by its depth.
-
-    A root has depth 1; any other subtask is one deeper than its deepest parent.
-    """
-    depth: dict[str, int] = {}
-    for node in topological(graph):
-        depth[node.id] = 1 + max((depth[parent] for parent in node.after), default=0)
+    """Coverage Rate (OmniEval): the share of completed subtasks, each weighted by its depth."""
+    depth = depths(graph)
     return sum(depth[name] for name in set(completed)) / sum(depth.values())
 
 

@@ -7,6 +7,7 @@ from inspect import Parameter, signature
 from typing import Any, get_args, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
 
 from sci_gym.app import App
 from sci_gym.errors import ConfigurationError, UnknownNameError
@@ -62,7 +63,10 @@ class Signatures:
             try:
                 known.types[argument].validate_python(arguments[argument], strict=True)
             except ValidationError as exc:
-                yield argument, ConfigurationError(f"{where}: argument {argument!r}: {describe(exc)}")
+                yield (
+                    argument,
+                    ConfigurationError(f"{where}: argument {argument!r}: {describe(exc.errors()[0])}"),
+                )
         for argument in known.required:
             if argument not in arguments:
                 yield "", ConfigurationError(f"{where}: argument {argument!r} is missing.")
@@ -78,10 +82,11 @@ class Signatures:
             raise error
 
 
-def describe(error: ValidationError) -> str:
-    """The first of pydantic's complaints as a sentence, with the value that it is about."""
-    first = error.errors(include_url=False)[0]
-    return f"{first['msg']}, not {first['input']!r}."
+def describe(details: ErrorDetails) -> str:
+    """One of pydantic's complaints as a sentence, with the value that it is about."""
+    if details["type"] == "value_error":  # a check of ours, whose words stand for themselves
+        return str(details["ctx"]["error"])
+    return f"{details['msg']}, not {details['input']!r}."
 
 
 class PredicateSet:

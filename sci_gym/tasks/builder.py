@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from sci_gym.app import App
@@ -12,7 +13,7 @@ from sci_gym.tasks.document import Call, CheckCall, Document, NodeTable
 from sci_gym.tasks.filling import Filler
 from sci_gym.tasks.locator import FieldError, KeyPath
 from sci_gym.tasks.oracle import OracleTable
-from sci_gym.tasks.parameters import Pick
+from sci_gym.tasks.parameters import Pick, draw
 from sci_gym.tasks.tables import parse
 
 MAIN_ORACLE = "gui"
@@ -44,9 +45,17 @@ class Builder:
         self._vocabulary = vocabulary
         self.values: dict[str, Any] = {}
         for name, parameter in document.parameters.items():
-            self.values[name] = parameter.draw(pick, self.values, ("parameters", name))
+            self.values[name] = draw(parameter, pick, self.values, ("parameters", name))
         self._filler = Filler(self.values)
         self.files: tuple[str, ...] = tuple(self._filler.text(document.files, ("files",)))
+
+    def faults(self, pick: Pick) -> Iterator[FieldError]:
+        """What is wrong with the task's parts, the first fault of each."""
+        for part in (partial(self.instruction, pick), self.setup, self.inspections, self.graph, self.oracles):
+            try:
+                part()
+            except FieldError as error:
+                yield error
 
     def instruction(self, pick: Pick) -> str:
         """One of the wordings; all are filled in, so that a fault in any is found."""

@@ -22,6 +22,15 @@ def as_text(value: Any) -> Any:
     return str(value) if isinstance(value, int | float) else value
 
 
+def named_in(value: Any) -> set[str]:
+    """The parameters that placeholders inside a value name, without their fields."""
+    if isinstance(value, str):
+        names = (found[1] for found in _PLACEHOLDER.finditer(value) if found[1] is not None)
+        return {name.split(".")[0] for name in names}
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return set().union(*map(named_in, inside))
+
+
 @dataclass(frozen=True, slots=True)
 class Filler:
     """Fills the parameters' values into strings."""

@@ -28,7 +28,7 @@ class FieldError(Exception):
 
     def located(self, file: Path, source: str) -> TaskFileError:
         """The error with its place in the file, whose text is `source`."""
-        return TaskFileError(f"{file}:{Locator(source).line(self.path)}: {_dotted(self.path)}: {self}")
+        return TaskFileError(file, Locator(source).line(self.path), _dotted(self.path), str(self))
 
 
 def _dotted(path: KeyPath) -> str:

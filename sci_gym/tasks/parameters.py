@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Annotated, Any
 
 from pydantic import Discriminator, Field, PlainValidator, Tag, model_validator
 
 from sci_gym.tasks.arithmetic import compute
+from sci_gym.tasks.grid import Grid
 from sci_gym.tasks.locator import FieldError, KeyPath
 from sci_gym.tasks.tables import Table, known
 
@@ -18,6 +19,12 @@ Pick = Callable[[int], int]
 """Chooses one of n: the seed's generator, or a probe at load time."""
 
 _MAX_COMPUTE_CHARS = 200
+
+
+def draw(parameter: Parameter, pick: Pick, values: Mapping[str, Any], path: KeyPath) -> Any:
+    """One of a parameter's values, given those of earlier ones; a `FieldError` if it can have none."""
+    options = parameter.options(values, path)
+    return copy.deepcopy(options[pick(len(options))])
 
 
 def _plain_number(value: Any) -> Any:
@@ -47,28 +54,28 @@ class Range(Table):
             raise ValueError("low is above high.")
         return self
 
-    def draw(self, pick: Pick, values: Mapping[str, Any], path: KeyPath) -> int | float:
-        """One of the numbers, other than the value of `distinct_from`."""
+    def options(self, values: Mapping[str, Any], path: KeyPath) -> Sequence[Any]:
+        """The numbers, without the value of `distinct_from`."""
+        numbers = self.grid()
+        if self.distinct_from is None:
+            return numbers
+        rest = numbers.without(self._other(values, (*path, "distinct_from")))
+        if not rest:
+            raise FieldError(path, f"no value is left that is distinct from {self.distinct_from!r}.")
+        return rest
+
+    def grid(self) -> Grid:
+        """All of the numbers."""
         # Decimals, so that 0.1 + 2 * 0.1 is 0.3
         low, step = Decimal(repr(self.low)), Decimal(repr(1 if self.step is None else self.step))
-        count = int((Decimal(repr(self.high)) - low) / step) + 1
-        other = self._other(values, (*path, "distinct_from")) if self.distinct_from else low - step
-        taken = (other - low) / step
-        if not 0 <= taken < count or taken % 1:
-            place = pick(count)
-        elif count == 1:
-            raise FieldError(path, f"no value is left that is distinct from {self.distinct_from!r}.")
-        else:
-            place = pick(count - 1)
-            place += place >= taken
-        value = low + place * step
-        return int(value) if isinstance(self.low, int) and isinstance(self.step, int | None) else float(value)
+        whole = isinstance(self.low, int) and isinstance(self.step, int | None)
+        return Grid(low, step, int((Decimal(repr(self.high)) - low) / step) + 1, int if whole else float)
 
-    def _other(self, values: Mapping[str, Any], path: KeyPath) -> Decimal:
+    def _other(self, values: Mapping[str, Any], path: KeyPath) -> int | float:
         other = values[known(str(self.distinct_from), values, "earlier parameter", path)]
         if isinstance(other, bool) or not isinstance(other, int | float):
             raise FieldError(path, f"{self.distinct_from!r} is not a number.")
-        return Decimal(repr(other))
+        return other
 
 
 class Choice(Table):
@@ -76,9 +83,9 @@ class Choice(Table):
 
     choice: list[Any] = Field(min_length=1)
 
-    def draw(self, pick: Pick, values: Mapping[str, Any], path: KeyPath) -> Any:
-        """One of them."""
-        return copy.deepcopy(self.choice[pick(len(self.choice))])
+    def options(self, values: Mapping[str, Any], path: KeyPath) -> Sequence[Any]:
+        """All of them."""
+        return self.choice
 
 
 class Compute(Table):
@@ -86,10 +93,10 @@ class Compute(Table):
 
     compute: str = Field(max_length=_MAX_COMPUTE_CHARS)
 
-    def draw(self, pick: Pick, values: Mapping[str, Any], path: KeyPath) -> int | float:
-        """Its value."""
+    def options(self, values: Mapping[str, Any], path: KeyPath) -> Sequence[Any]:
+        """Its one value."""
         try:
-            return compute(self.compute, values)
+            return (compute(self.compute, values),)
         except ValueError as exc:
             raise FieldError((*path, "compute"), str(exc)) from exc
 

@@ -20,12 +20,12 @@ def read(path: Path) -> str:
     try:
         data = path.read_bytes()
     except OSError as exc:
-        raise TaskFileError(f"{path}:1: file: cannot be read: {exc.strerror}.") from exc
+        raise TaskFileError(path, 1, "file", f"cannot be read: {exc.strerror}.") from exc
     try:
         return data.decode().replace("\r\n", "\n")
     except UnicodeDecodeError as exc:
         line = data.count(b"\n", 0, exc.start) + 1
-        raise TaskFileError(f"{path}:{line}: file: is not UTF-8; save it as UTF-8.") from exc
+        raise TaskFileError(path, line, "file", "is not UTF-8; save it as UTF-8.") from exc
 
 
 def parse_toml(path: Path, source: str) -> Mapping[str, Any]:
@@ -38,5 +38,5 @@ def parse_toml(path: Path, source: str) -> Mapping[str, Any]:
         return tomllib.loads(source)
     except tomllib.TOMLDecodeError as exc:
         found = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)", str(exc))
-        line = found[1] if found and found[1] else source.rstrip("\n").count("\n") + 1
-        raise TaskFileError(f"{path}:{line}: TOML: {exc}.") from exc
+        line = int(found[1]) if found and found[1] else source.rstrip("\n").count("\n") + 1
+        raise TaskFileError(path, line, "TOML", f"{exc}.") from exc

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
@@ -45,13 +45,18 @@ def parse(model: type[_Model], data: Any, path: KeyPath = ()) -> _Model:
     try:
         return model.model_validate(data)
     except ValidationError as exc:
-        first = exc.errors(include_url=False)[0]
-        place = (*path, *first["loc"])
+        raise next(faults(exc, path)) from exc
+
+
+def faults(error: ValidationError, path: KeyPath = ()) -> Iterator[FieldError]:
+    """All that pydantic found, each with its place."""
+    for details in error.errors(include_url=False):
+        place = (*path, *details["loc"])
         if place[:1] == ("parameters",):  # pydantic puts the form's tag after the parameter's name
             place = place[:2] + place[3:]
-        if first["type"] == "unknown_key":
-            raise FieldError((*place, first["ctx"]["key"]), first["ctx"]["message"]) from exc
-        if first["type"] == "missing":
-            raise FieldError(place[:-1], f"{place[-1]!r} is missing.") from exc
-        message = str(first["ctx"]["error"]) if first["type"] == "value_error" else describe(exc)
-        raise FieldError(place, message) from exc
+        if details["type"] == "unknown_key":
+            yield FieldError((*place, details["ctx"]["key"]), details["ctx"]["message"])
+        elif details["type"] == "missing":
+            yield FieldError(place[:-1], f"{place[-1]!r} is missing.")
+        else:
+            yield FieldError(place, describe(details))

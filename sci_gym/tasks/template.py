@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,6 +14,7 @@ from sci_gym.app import App
 from sci_gym.specs import TaskSpec
 from sci_gym.tasks.builder import Builder, Vocabulary
 from sci_gym.tasks.document import Document
+from sci_gym.tasks.instances import count_instances
 from sci_gym.tasks.locator import FieldError
 from sci_gym.tasks.parameters import Choice, Pick
 from sci_gym.tasks.reading import parse_toml, read
@@ -60,50 +62,71 @@ class Template:
         """The parameters' names, in the order in which they are drawn."""
         return tuple(self._document.parameters)
 
+    @property
+    def instances(self) -> int:
+        """How many different draws its parameters have, see `count_instances`."""
+        return count_instances(self._document.parameters)
+
     def instantiate(self, rng: np.random.Generator) -> TaskSpec:
         """Draw the parameters, then the wording, and fill them in; the same state of `rng`, the same task.
 
         Raises:
             TaskFileError: these parameters give something that cannot be, such as a division by zero.
         """
-        return self._build(lambda count: int(rng.integers(count)))
+        return self._build(_picker(rng))
 
     def check(self) -> None:
-        """Build the task for some draws: each entry of each choice, each range's ends, and a few seeds.
+        """Build the task for some draws, see `picks`.
 
         Raises:
             TaskFileError: one of these tasks cannot be.
         """
+        for pick in self.picks(_PROBE_SEEDS):
+            self._build(pick)
+
+    def picks(self, seeds: Iterable[int]) -> Iterator[Pick]:
+        """Draws to try: each entry of each choice, each range's ends, and what the seeds draw."""
         choices = [each.choice for each in self._document.parameters.values() if isinstance(each, Choice)]
         for place in range(max(map(len, choices), default=1)):
-            self._build(partial(operator.mod, place))
-        self._build(lambda count: count - 1)
-        for seed in _PROBE_SEEDS:
-            self.instantiate(np.random.default_rng(seed))
+            yield partial(operator.mod, place)
+        yield lambda count: count - 1
+        for seed in seeds:
+            yield _picker(np.random.default_rng(seed))
+
+    def draw(self, pick: Pick) -> Builder:
+        """Draw the parameters; a `FieldError` where they can have no value."""
+        return Builder(self._document, self._vocabulary, pick)
+
+    def fill(self, builder: Builder, pick: Pick) -> TaskSpec:
+        """The task of drawn parameters; a `FieldError` where it cannot be."""
+        document = self._document
+        return TaskSpec(
+            id=self.id,
+            app=self._vocabulary.app,
+            difficulty=document.difficulty,
+            instruction=builder.instruction(pick),
+            parameters=builder.values,
+            setup=builder.setup(),
+            graph=builder.graph(),
+            infeasible=self.kind == "infeasible",
+            question=self.kind == "question",
+            max_steps=document.max_steps,
+            stagnation_steps=document.stagnation_steps,
+            files=builder.files,
+            inspections=builder.inspections(),
+            oracles=builder.oracles(),
+            source=str(self.path),
+        )
 
     def _build(self, pick: Pick) -> TaskSpec:
-        document = self._document
         try:
-            builder = Builder(document, self._vocabulary, pick)
-            return TaskSpec(
-                id=self.id,
-                app=self._vocabulary.app,
-                difficulty=document.difficulty,
-                instruction=builder.instruction(pick),
-                parameters=builder.values,
-                setup=builder.setup(),
-                graph=builder.graph(),
-                infeasible=self.kind == "infeasible",
-                question=self.kind == "question",
-                max_steps=document.max_steps,
-                stagnation_steps=document.stagnation_steps,
-                files=builder.files,
-                inspections=builder.inspections(),
-                oracles=builder.oracles(),
-                source=str(self.path),
-            )
+            return self.fill(self.draw(pick), pick)
         except FieldError as exc:
             raise exc.located(self.path, self.source) from exc
+
+
+def _picker(rng: np.random.Generator) -> Pick:
+    return lambda count: int(rng.integers(count))
 
 
 def _load(path: Path, vocabulary: Vocabulary) -> Template:
