@@ -7,7 +7,7 @@ standard error. The exit status is 0 when all is well, 1 on a miss, 2 on a wrong
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,22 +18,21 @@ from rich.markup import escape
 from rich.progress import Progress, TaskID
 from rich.table import Table
 
-import sci_gym
 from sci_gym import doctor as examination
-from sci_gym.app import App
 from sci_gym.bounds import clean
-from sci_gym.console import AppName, Json, chosen_apps, err, make_progress, out, print_json
+from sci_gym.console import Json, err, make_progress, out, print_json, result_of
 from sci_gym.errors import MissingDependencyError, SciGymError, install_command
 from sci_gym.image_cli import image_app
 from sci_gym.loader import load_app
-from sci_gym.tasks import load_templates
 from sci_gym.tasks_cli import tasks_app
+from sci_gym.verify_cli import verify
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, help="Real science programs as Gymnasium environments."
 )
 app.add_typer(tasks_app, name="tasks")
 app.add_typer(image_app, name="image")
+app.command()(verify)
 
 _INTERRUPTED = 130
 _TELL_RESETS = 50
@@ -60,38 +59,6 @@ def doctor(
         if fix:
             out.print(f"To get all that is missing:\n  [bold]{fix}")
     raise typer.Exit(0 if healthy else 1)
-
-
-@app.command()
-def verify(
-    app_name: AppName = None,
-    task: Annotated[list[str] | None, typer.Option("--task", help="Only these tasks.")] = None,
-    seeds: Annotated[int, typer.Option(help="How many seeds a task.", min=1)] = 2,
-    jobs: Annotated[int, typer.Option(help="Desktops at a time.", min=1)] = 2,
-    retries: Annotated[int, typer.Option(help="Repeat a check that misses; it is told as flaky.", min=0)] = 0,
-    as_json: Json = False,
-) -> None:
-    """Hold every task to its promise on the real program; exit 1 on any miss."""
-    from sci_gym.verify import Report
-    from sci_gym.verify import verify as check
-
-    templates = {one: load_templates(one) for one in chosen_apps(app_name)}
-    known = {name for some in templates.values() for name in some}
-    for name in task or ():
-        if name not in known:
-            raise sci_gym.UnknownNameError("task", name, known)
-    reports: list[Report] = []
-    with make_progress() as progress:
-        for one, some in templates.items():
-            chosen = [name for name in task or some if name in some]
-            bar = progress.add_task(one.title, total=len(chosen) * seeds)
-            for report in check(_maker(one), some, chosen, range(seeds), jobs, retries):
-                reports.append(report)
-                progress.console.print(
-                    f"{report.task} seed {report.seed}: {_result(report)}", highlight=False
-                )
-                progress.advance(bar)
-    _tell(sorted(reports, key=lambda report: (report.task, report.seed)), as_json)
 
 
 @app.command()
@@ -202,7 +169,7 @@ def chaos(
         bar = progress.add_task(one.title, total=len(cases))
         for outcome in run(one, machine, cases):
             outcomes.append(outcome)
-            progress.console.print(f"{outcome.case}: {_result(outcome)}", highlight=False)
+            progress.console.print(f"{outcome.case}: {result_of(outcome)}", highlight=False)
             progress.advance(bar)
     misses = sum(len(outcome.misses) for outcome in outcomes)
     if as_json:
@@ -263,24 +230,6 @@ def main() -> None:
         sys.exit(2)
 
 
-def _maker(one: App) -> Callable[[str], gym.Env[Any, Any]]:
-    return lambda task: gym.make(one.env_id, task=task, reward="graph", disable_env_checker=True)
-
-
-def _tell(reports: list[Any], as_json: bool) -> None:
-    misses = sum(len(report.misses) for report in reports)
-    if as_json:
-        print_json({"misses": misses, "reports": [report.as_dict() for report in reports]})
-    else:
-        table = Table("task", "seed", "difficulty", "steps", "seconds", "result", title="sci-gym verify")
-        for report in reports:
-            numbers = (str(report.steps), f"{report.seconds:.1f}")
-            table.add_row(report.task, str(report.seed), report.difficulty, *numbers, _result(report))
-        out.print(table)
-        out.print(f"{len(reports)} checked, {misses} misses")
-    raise typer.Exit(1 if misses or not reports else 0)
-
-
 def _soak_table(report: Any) -> Table:
     table = Table("what", "met", title="sci-gym soak")
     for name in ("resets", "steps", "closed", "crashed", "refused", "retried", "comparisons"):
@@ -298,14 +247,8 @@ def _chaos_table(outcomes: list[Any]) -> Table:
     table = Table("what", "expected", "met", "seconds", "deadline", "result", title="sci-gym chaos")
     for one in outcomes:
         times = (f"{one.seconds:.1f}", f"{one.deadline_s:.0f}")
-        table.add_row(*map(escape, (one.case, one.expected, one.met)), *times, _result(one))
+        table.add_row(*map(escape, (one.case, one.expected, one.met)), *times, result_of(one))
     return table
-
-
-def _result(report: Any) -> str:
-    flakes = getattr(report, "flaky", ())
-    flaky = f" [yellow](flaky: {escape('; '.join(flakes))})" if flakes else ""
-    return ("[red]" + escape("; ".join(report.misses)) if report.misses else "[green]holds") + flaky
 
 
 def _tell_benchmarks(questions: Iterable[Any], as_json: bool) -> None:

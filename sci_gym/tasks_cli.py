@@ -11,8 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from sci_gym.app import App
-from sci_gym.console import AppName, Json, chosen_apps, make_progress, out, print_json
-from sci_gym.errors import ConfigurationError
+from sci_gym.console import AppName, Json, app_of, chosen_apps, make_progress, out, print_json
 from sci_gym.loader import load_app, select_tasks
 from sci_gym.tasks import load_templates
 from sci_gym.tasks.checking import Finding, check_file
@@ -96,7 +95,7 @@ def tasks_check(
     as_json: Json = False,
 ) -> None:
     """Tell all that is wrong with task files, as far as it shows without the program; exit 1 on any fault."""
-    chosen = [(path, _app_of(path, app_name)) for path in files or ()]
+    chosen = [(path, app_of(path, app_name)) for path in files or ()]
     if not files:
         chosen = [(path, one) for one in chosen_apps(app_name) for path in _task_files(one)]
     findings = []
@@ -117,16 +116,6 @@ def tasks_check(
 
 def _task_files(app: App) -> list[Path]:
     return sorted((app.folder / "tasks").glob("*.toml"))
-
-
-def _app_of(path: Path, app_name: str | None) -> App:
-    """The app that is named, or else the one in whose folder the file is."""
-    if app_name:
-        return load_app(app_name)
-    owners = [one for one in chosen_apps(None) if path.resolve().is_relative_to(one.folder.resolve())]
-    if not owners:
-        raise ConfigurationError(f"{path}: is in no app's folder; say whose task it is with --app NAME.")
-    return owners[0]
 
 
 def _print_marks(finding: Finding) -> None:

@@ -116,8 +116,13 @@ def _verify_one(make_env: MakeEnv, templates: Mapping[str, Template], task: str,
     return report
 
 
+def _reset(env: gym.Env[Any, Any], report: Report, check: str) -> dict[str, Any]:
+    """Begin an episode; what is checked is told to who watches (see `sci_gym.watch`)."""
+    return env.reset(seed=report.seed, options={"check": check})[1]
+
+
 def _check_untouched(env: gym.Env[Any, Any], report: Report) -> TaskSpec:
-    _, info = env.reset(seed=report.seed)
+    info = _reset(env, report, "untouched, then DONE at once")
     spec: TaskSpec = env.unwrapped.task  # type: ignore[attr-defined]
     _expect(report, info["coverage_rate"] == 0, f"untouched state has CR {info['coverage_rate']:.2f}")
     _, _, _, _, info = env.step(Action.done())
@@ -126,7 +131,7 @@ def _check_untouched(env: gym.Env[Any, Any], report: Report) -> TaskSpec:
 
 
 def _check_oracle(env: gym.Env[Any, Any], report: Report, name: str) -> None:
-    _, info = env.reset(seed=report.seed)
+    info = _reset(env, report, f"its oracle {name!r}")
     oracle = env.unwrapped.task.oracles[name]  # type: ignore[attr-defined]
     coverage, what = 0.0, f"the oracle {name!r}"
     try:
@@ -146,7 +151,7 @@ def _check_oracle(env: gym.Env[Any, Any], report: Report, name: str) -> None:
 
 
 def _check_other(env: gym.Env[Any, Any], report: Report, other: TaskSpec) -> None:
-    _, info = env.reset(seed=report.seed)
+    info = _reset(env, report, f"the oracle of {other.id}, which must not do")
     try:
         *_, (*_, info) = play(env, other.oracle)
     except TargetNotFoundError:

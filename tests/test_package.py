@@ -43,8 +43,16 @@ LAYERS = [
         "sci_gym.observation",
         "sci_gym.machines.base",
         "sci_gym.drawing",
+        "sci_gym.gallery",
     },
-    {"sci_gym.client", "sci_gym.tasks", "sci_gym.spaces", "sci_gym.viewer", "sci_gym.layout"},
+    {
+        "sci_gym.client",
+        "sci_gym.tasks",
+        "sci_gym.spaces",
+        "sci_gym.viewer",
+        "sci_gym.watch",
+        "sci_gym.layout",
+    },
     {"sci_gym.guest_api", "sci_gym.machines"},
     {"sci_gym.stage"},
     {"sci_gym.spares"},
@@ -62,7 +70,7 @@ LAYERS = [
         "sci_gym.console",
     },
     {"sci_gym.demo", "sci_gym.benchmarks"},
-    {"sci_gym.image_cli", "sci_gym.tasks_cli"},
+    {"sci_gym.image_cli", "sci_gym.tasks_cli", "sci_gym.verify_cli"},
     {"sci_gym.cli"},
 ]
 APP_MAY = {"sci_gym.errors", "sci_gym.specs", "sci_gym.app", "sci_gym.evaluation"}
@@ -186,7 +194,8 @@ def test_the_wheel_has_the_four_names_and_no_other(wheel: list[str]) -> None:
 def test_the_wheel_has_all_modules_and_data(wheel: list[str]) -> None:
     shipped = {name.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for name in wheel}
     assert {name for name, _ in modules()} <= shipped
-    templates = ("templates/replay.html", "templates/viewer.html", "templates/task.toml")
+    pages = ("replay.html", "viewer.html", "watch.html", "colours.css", "task.toml")
+    templates = [f"templates/{name}" for name in pages]
     for data in ("py.typed", "envs/kalgebra/guest/plots.c", "images/guest/finish.sh", *templates):
         assert f"sci_gym/{data}" in wheel
     assert "sci_gym_protos/vm_agent.proto" in wheel

@@ -1,0 +1,105 @@
+"""The command line's `sci-gym verify`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import gymnasium as gym
+import typer
+from rich.table import Table
+
+from sci_gym.app import App
+from sci_gym.console import AppName, Json, app_of, chosen_apps, err, make_progress, out, print_json, result_of
+from sci_gym.errors import UnknownNameError
+from sci_gym.tasks import Template, load_template, load_templates
+from sci_gym.verify import Report
+from sci_gym.verify import verify as check
+from sci_gym.viewer import open_in_browser
+from sci_gym.watch import Wall, Watched
+
+_VISITOR_S = 30.0
+Chosen = dict[App, tuple[dict[str, Template], list[str]]]
+"""For each app all of its templates by id, and the ids of those to check."""
+
+
+def verify(
+    app_name: AppName = None,
+    task: Annotated[
+        list[str] | None, typer.Option("--task", help="Only these tasks: ids, or files that end in .toml.")
+    ] = None,
+    seeds: Annotated[int, typer.Option(help="How many seeds a task.", min=1)] = 2,
+    jobs: Annotated[int, typer.Option(help="Desktops at a time.", min=1)] = 2,
+    retries: Annotated[int, typer.Option(help="Repeat a check that misses; it is told as flaky.", min=0)] = 0,
+    watch: Annotated[bool, typer.Option("--watch", help="Show the desktops live in the browser.")] = False,
+    pace: Annotated[float, typer.Option(help="With --watch: seconds that each step stays.", min=0)] = 0.5,
+    as_json: Json = False,
+) -> None:
+    """Hold every task to its promise on the real program; exit 1 on any miss."""
+    chosen = _choose(app_name, task)
+    reports: list[Report] = []
+    with _wall(jobs, pace) if watch else nullcontext() as wall, make_progress() as progress:
+        for one, (templates, names) in chosen.items():
+            bar = progress.add_task(one.title, total=len(names) * seeds)
+            make = partial(_make_env, one, templates, wall)
+            for report in check(make, templates, names, range(seeds), jobs, retries):
+                reports.append(report)
+                progress.console.print(
+                    f"{report.task} seed {report.seed}: {result_of(report)}", highlight=False
+                )
+                progress.advance(bar)
+    _tell(sorted(reports, key=lambda report: (report.task, report.seed)), as_json)
+
+
+def _choose(app_name: str | None, tasks: list[str] | None) -> Chosen:
+    chosen: Chosen = {one: (load_templates(one), []) for one in chosen_apps(app_name)}
+    for path in (Path(task) for task in tasks or () if task.endswith(".toml")):
+        owner = app_of(path, app_name)
+        template = load_template(path, owner)
+        templates, names = chosen[owner]
+        templates[template.id] = template
+        names.append(template.id)
+    known = {name for templates, _ in chosen.values() for name in templates}
+    wanted = [task for task in tasks or known if not task.endswith(".toml")]
+    for name in wanted:
+        if name not in known:
+            raise UnknownNameError("task", name, known)
+    for templates, names in chosen.values():
+        names += sorted({name for name in wanted if name in templates} - set(names))
+    return chosen
+
+
+def _make_env(one: App, templates: Mapping[str, Template], wall: Wall | None, task: str) -> gym.Env[Any, Any]:
+    path = templates[task].path
+    env = gym.make(one.env_id, task=path, reward="graph", disable_env_checker=True)
+    return Watched(env, wall) if wall else env
+
+
+@contextmanager
+def _wall(jobs: int, pace_s: float) -> Iterator[Wall]:
+    """A page to watch, once somebody does or a while has passed."""
+    wall = Wall("sci-gym verify", jobs, pace_s)
+    try:
+        open_in_browser(wall.url)
+        err.print(f"Open [bold]{wall.url}[/] in a browser on this machine.", soft_wrap=True)
+        wall.gallery.wait_for_visitor(_VISITOR_S)
+        yield wall
+    finally:
+        wall.close()
+
+
+def _tell(reports: list[Any], as_json: bool) -> None:
+    misses = sum(len(report.misses) for report in reports)
+    if as_json:
+        print_json({"misses": misses, "reports": [report.as_dict() for report in reports]})
+    else:
+        table = Table("task", "seed", "difficulty", "steps", "seconds", "result", title="sci-gym verify")
+        for report in reports:
+            numbers = (str(report.steps), f"{report.seconds:.1f}")
+            table.add_row(report.task, str(report.seed), report.difficulty, *numbers, result_of(report))
+        out.print(table)
+        out.print(f"{len(reports)} checked, {misses} misses")
+    raise typer.Exit(1 if misses or not reports else 0)
