@@ -110,7 +110,7 @@ def tasks_check(
             for fault in finding.faults:
                 out.print(f"[red]{escape(str(fault))}", highlight=False, soft_wrap=True)
             _print_marks(finding)
-        out.print(f"{len(findings)} files, {faults} faults")
+        out.print(f"{len(findings)} checked, {faults} faults")
     raise typer.Exit(1 if faults else 0)
 
 

@@ -78,7 +78,8 @@ class Watched(gym.Wrapper[Any, Any, Any, Any]):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         """Reset, and show the first frame."""
-        self._about |= {"seed": seed, "check": (options or {}).get("check", "")}
+        check = (options or {}).get("check", "")
+        self._about |= {"seed": seed, "check": check, "nodes": [], "coverage": 0.0}
         self._wall.gallery.show(None, {**self._about, "status": "a fresh desktop is made"}, self._place)
         observation, info = self.env.reset(seed=seed, options=options)
         self._steps = 0

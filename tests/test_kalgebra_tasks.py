@@ -197,6 +197,14 @@ def fibonacci(start: int, second: int, n: int) -> int:
     return a
 
 
+def turning_points(polynomial: str) -> list[float]:
+    terms = re.findall(r"([+-]?\d*)\*?x(?:\^(\d))?", polynomial)
+    whole = {"": 1, "+": 1, "-": -1}
+    by_power = {int(power or 1): whole.get(factor) or int(factor) for factor, power in terms}
+    slope = np.polynomial.Polynomial([by_power.get(power, 0) for power in range(5)]).deriv()
+    return [round(float(root), 9) for root in slope.trim().roots()]
+
+
 EXAMPLES = {"gcd": 3, "lcm": 4, "rem": 5, "quotient": 2, "min": 4, "factorof": 3, "root": 2}
 """The number in the example of each operation, as KAlgebra 22.12 shows it."""
 
@@ -207,6 +215,7 @@ ANSWERS: dict[str, Callable[..., object]] = {
     "ask-dictionary": lambda case: EXAMPLES[case["op"]],
     "ask-fibonacci": lambda s, u, n, **_: fibonacci(s, u, n),
     "ask-intersection": lambda slope, shift, **_: max(mpmath.polyroots([1, -slope, -shift])),
+    "ask-turning-points": lambda case, **_: turning_points(case["f"]),
     "ask-zeros": lambda first, second, third, **_: mpmath.polyroots([1, -first, second, third]),
 }
 

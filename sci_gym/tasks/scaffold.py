@@ -30,6 +30,7 @@ def write_scaffold(app: App, name: str, folder: Path) -> Path:
         id=name,
         verbs=_signatures(app.verbs),
         predicates=_signatures({**app.predicates, **GENERIC_PREDICATES}),
+        inspections=_signatures(app.inspections, skip=0),
     )
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -42,17 +43,16 @@ def write_scaffold(app: App, name: str, folder: Path) -> Path:
     return path
 
 
-def _signatures(functions: Mapping[str, Callable[..., Any]]) -> list[tuple[str, str]]:
-    """Each function as its call, and the first line of what it says of itself."""
+def _signatures(functions: Mapping[str, Callable[..., Any]], skip: int = 1) -> list[tuple[str, str]]:
+    """Each function as its call, without its first `skip` parameters, and the first line of its docstring."""
     return [
-        (f"{name}({', '.join(_arguments(function))})", (inspect.getdoc(function) or "").partition("\n")[0])
-        for name, function in sorted(functions.items())
+        (f"{name}({', '.join(_arguments(one)[skip:])})", (inspect.getdoc(one) or "").partition("\n")[0])
+        for name, one in sorted(functions.items())
     ]
 
 
 def _arguments(function: Callable[..., Any]) -> list[str]:
-    parameters = list(inspect.signature(function).parameters.values())[1:]
     return [
         f"{one.name}: {one.annotation}" + ("" if one.default is one.empty else f" = {one.default!r}")
-        for one in parameters
+        for one in inspect.signature(function).parameters.values()
     ]
