@@ -74,7 +74,7 @@ def _choose(app_name: str | None, tasks: list[str] | None) -> Chosen:
 
 def _make_env(one: App, templates: Mapping[str, Template], wall: Wall | None, task: str) -> gym.Env[Any, Any]:
     path = templates[task].path
-    env = gym.make(one.env_id, task=path, reward="graph", disable_env_checker=True)
+    env = gym.make(one.env_id, task=path, reward="graph", interface="hybrid", disable_env_checker=True)
     return Watched(env, wall) if wall else env
 
 
