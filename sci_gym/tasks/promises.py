@@ -17,7 +17,7 @@ def broken_promises(task: TaskSpec, predicates: PredicateSet) -> Iterator[FieldE
     for place, node in enumerate(task.graph.nodes):
         for number, check in enumerate(node.checks):
             yield from _check_faults(task, check, predicates, ("node", place, "check", number))
-    if not any(True for _ in solutions(task)):
+    if not list(solutions(task)):
         yield FieldError((), "has no [[oracle]], so that nothing shows that it can be done; add its steps.")
     for path, steps in solutions(task):
         yield from _end_faults(task, steps, path)
@@ -51,7 +51,6 @@ def _end_faults(task: TaskSpec, steps: tuple[OracleStep, ...], path: KeyPath) ->
     for place, kind in enumerate(kinds[:-1]):
         if kind in STOP_KINDS:
             yield FieldError((*path, place), f"ends the episode with {kind} before the last step; move it.")
-    if kinds[-1] != stop:
-        yield FieldError(
-            (*path, len(kinds) - 1), f"is {kinds[-1]}, but this kind of task ends with {stop}; end with that."
-        )
+    if stop not in kinds[-1:]:
+        last = max(len(kinds) - 1, 0)
+        yield FieldError((*path, last), f"this kind of task ends with {stop}; let the last step do that.")
