@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -24,7 +24,7 @@ import sci_gym
 from sci_gym import doctor as examination
 from sci_gym.app import App
 from sci_gym.bounds import clean
-from sci_gym.errors import MissingDependencyError, SciGymError, install_command
+from sci_gym.errors import ConfigurationError, MissingDependencyError, SciGymError, install_command
 from sci_gym.image_cli import image_app
 from sci_gym.loader import app_names, load_app
 from sci_gym.tasks import Template, load_templates
@@ -37,6 +37,10 @@ app.add_typer(tasks_app, name="tasks")
 app.add_typer(image_app, name="image")
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
+MachineName = Annotated[str, typer.Option("--machine", help="auto, sandbox, libvirt or remote.")]
+MachineOptions = Annotated[
+    list[str] | None, typer.Option("--machine-option", help="NAME=VALUE of the machine's, as network=true.")
+]
 AppName = Annotated[str | None, typer.Option("--app", help="Name of an app; all by default.")]
 _INTERRUPTED = 130
 _TELL_RESETS = 50
@@ -123,6 +127,8 @@ def verify(
     seeds: Annotated[int, typer.Option(help="How many seeds a task.", min=1)] = 2,
     jobs: Annotated[int, typer.Option(help="Desktops at a time.", min=1)] = 2,
     retries: Annotated[int, typer.Option(help="Repeat a check that misses; it is told as flaky.", min=0)] = 0,
+    machine: MachineName = "auto",
+    machine_options: MachineOptions = None,
     as_json: Json = False,
 ) -> None:
     """Hold every task to its promise on the real program; exit 1 on any miss."""
@@ -134,12 +140,13 @@ def verify(
     for name in task or ():
         if name not in known:
             raise sci_gym.UnknownNameError("task", name, known)
+    where = {"machine": machine, "machine_options": _options(machine_options)}
     reports: list[Report] = []
     with _progress() as progress:
         for one, some in templates.items():
             chosen = [name for name in task or some if name in some]
             bar = progress.add_task(one.title, total=len(chosen) * seeds)
-            for report in check(_maker(one), some, chosen, range(seeds), jobs, retries):
+            for report in check(_maker(one, where), some, chosen, range(seeds), jobs, retries):
                 reports.append(report)
                 progress.console.print(
                     f"{report.task} seed {report.seed}: {_result(report)}", highlight=False
@@ -207,7 +214,8 @@ def play(
 @app.command()
 def soak(
     app_name: Annotated[str, typer.Option("--app")] = "kalgebra",
-    machine: Annotated[str, typer.Option(help="Which machine.")] = "auto",
+    machine: MachineName = "auto",
+    machine_options: MachineOptions = None,
     resets: Annotated[int, typer.Option(help="How many episodes.", min=1)] = 20,
     steps: Annotated[int, typer.Option(help="How many steps in all.", min=1)] = 200,
     seed: Annotated[int, typer.Option(help="Draws tasks and actions.")] = 0,
@@ -219,7 +227,8 @@ def soak(
     from sci_gym.stage import Timing
 
     one = load_app(app_name)
-    options: dict[str, Any] = {"machine": machine, "interface": "hybrid", "timing": Timing(code_s=5.0)}
+    options: dict[str, Any] = {"interface": "hybrid", "timing": Timing(code_s=5.0)}
+    options |= {"machine": machine, "machine_options": _options(machine_options)}
     with _progress() as progress:
         bar = progress.add_task(one.title, total=steps)
 
@@ -244,17 +253,18 @@ def soak(
 @app.command()
 def chaos(
     app_name: Annotated[str, typer.Option("--app")] = "kalgebra",
-    machine: Annotated[str, typer.Option(help="Which machine.")] = "sandbox",
+    machine: MachineName = "sandbox",
+    machine_options: MachineOptions = None,
     only: Annotated[list[str] | None, typer.Option(help="Cases whose name contains this.")] = None,
     as_json: Json = False,
 ) -> None:
     """Kill, stop, fill, flood and block a desktop's parts, each in turn; exit 1 on any miss."""
     from sci_gym.chaos import choose, run
 
-    one, cases, outcomes = load_app(app_name), choose(only), []
+    one, cases, outcomes = load_app(app_name), choose(only, machine), []
     with _progress() as progress:
         bar = progress.add_task(one.title, total=len(cases))
-        for outcome in run(one, machine, cases):
+        for outcome in run(one, machine, cases, _options(machine_options)):
             outcomes.append(outcome)
             progress.console.print(f"{outcome.case}: {_result(outcome)}", highlight=False)
             progress.advance(bar)
@@ -332,8 +342,21 @@ def _summary(one: App, template: Template) -> dict[str, Any]:
     }
 
 
-def _maker(one: App) -> Callable[[str], gym.Env[Any, Any]]:
-    return lambda task: gym.make(one.env_id, task=task, reward="graph", disable_env_checker=True)
+def _maker(one: App, where: Mapping[str, Any]) -> Callable[[str], gym.Env[Any, Any]]:
+    return lambda task: gym.make(one.env_id, task=task, reward="graph", disable_env_checker=True, **where)
+
+
+def _options(texts: Iterable[str] | None) -> dict[str, Any]:
+    """NAME=VALUE each; a value is JSON, or else as it stands."""
+    options: dict[str, Any] = {}
+    for name, equals, value in (text.partition("=") for text in texts or ()):
+        if not equals:
+            raise ConfigurationError(f"machine-option: must be NAME=VALUE, not {name!r}")
+        try:
+            options[name] = json.loads(value)
+        except ValueError:
+            options[name] = value
+    return options
 
 
 def _tell(reports: list[Any], as_json: bool) -> None:

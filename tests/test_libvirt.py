@@ -33,6 +33,7 @@ from sci_gym.errors import (
 )
 from sci_gym.machines import Endpoint, MachineSpec, _accel
 from sci_gym.machines._console import Console
+from sci_gym.machines._intact import describe, is_intact, looks_intact
 from sci_gym.machines._qemu import PREFIX
 from sci_gym.machines._qmp import Line, Monitor
 from sci_gym.machines.libvirt import LibvirtMachine
@@ -207,16 +208,55 @@ def test_a_stopped_machine_is_told(machine: LibvirtMachine) -> None:
 
 
 @pytest.mark.timeout(900)
+def test_a_guest_that_stands_still_is_told(machine: LibvirtMachine) -> None:
+    machine.restore()
+    assert machine._qemu is not None
+    machine._qemu.monitor.do("stop")
+    assert "stands still: paused" in str(machine.fault())
+
+
+@pytest.mark.timeout(900)
+def test_a_kept_machine_that_is_damaged_is_made_anew(machine: LibvirtMachine) -> None:
+    machine.restore()
+    assert machine.saved is not None
+    with (machine.saved.folder / "devices").open("r+b") as devices:
+        devices.write(b"these are no devices")
+    with pytest.raises(LaunchError):
+        machine.restore()
+    assert not machine.prepared()
+    assert _ask(machine.restore(), "echo", "back") == "back"
+
+
+def test_a_change_of_a_kept_file_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "memory"
+    with path.open("wb") as memory:
+        memory.write(b"begin")
+        memory.truncate(2**24)
+        memory.seek(2**23)
+        memory.write(b"middle")
+    described = describe(tmp_path, ["memory", "devices"])
+    assert list(described) == ["memory"]
+    assert is_intact(tmp_path, described)
+    with path.open("r+b") as memory:
+        memory.seek(2**23 + 1)
+        memory.write(b"!")
+    assert looks_intact(tmp_path, described)
+    assert not is_intact(tmp_path, described)
+    os.truncate(path, 2**20)
+    assert not looks_intact(tmp_path, described)
+
+
+@pytest.mark.timeout(900)
 def test_a_damaged_state_is_told(machine: LibvirtMachine, tmp_path: Path) -> None:
     machine.restore()
-    saved = machine._saved
+    saved = machine.saved
     assert saved is not None
     for path in saved.folder.iterdir():
         (tmp_path / path.name).symlink_to(path)
     (tmp_path / "devices").unlink()
     (tmp_path / "devices").write_bytes(b"not a state")
     with pytest.raises(LaunchError):
-        LibvirtMachine(SPEC, saved.image, dataclasses.replace(saved, folder=tmp_path)).start()
+        LibvirtMachine(SPEC, origin=dataclasses.replace(saved, folder=tmp_path)).start()
 
 
 @pytest.mark.timeout(900)

@@ -31,16 +31,24 @@ STEPS = (
     "making the initrd",
     "packing the disk",
 )
-_COMMANDS = {"mmdebstrap": "mmdebstrap", "mke2fs": "e2fsprogs", "dpkg-deb": "dpkg", "qemu-img": "qemu-utils"}
+_COMMANDS = {
+    "mmdebstrap": "mmdebstrap",
+    "mke2fs": "e2fsprogs",
+    "dpkg-deb": "dpkg",
+    "qemu-img": "qemu-utils",
+    "setpriv": "util-linux",
+}
 _KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 _PREFIX = "sci-gym-image-"
 _LONGEST_S = 3600.0
+_MINDER = Path(__file__).with_name("_minder.py")
 _LEFT_OUT = ("man", "doc", "locale", "info", "lintian", "help")
 
 
 def missing() -> dict[str, str]:
     """What a build needs and this host lacks: command to Debian package."""
-    lacking = {command: package for command, package in _COMMANDS.items() if not _found(command)}
+    needed = _COMMANDS if os.geteuid() == 0 else {**_COMMANDS, "newuidmap": "uidmap"}
+    lacking = {command: package for command, package in needed.items() if not _found(command)}
     if not _KEYRING.exists():
         lacking[str(_KEYRING)] = "debian-archive-keyring"
     return lacking
@@ -156,19 +164,28 @@ def _take_kernel(work: Path, out: Path, image: Path) -> None:
 
 
 def _run(command: Sequence[str], work: Path, env: Mapping[str, str] | None = None) -> None:
-    """Run a command of the build; what it says is told only when it fails."""
+    """Run a command of the build; what it says is told only when it fails.
+
+    It ends with all that it started when this process ends in any way, and cleans up after itself then.
+    """
+    minded = [sys.executable, "-IS", str(_MINDER), *command]
+    variables = {**os.environ, "PATH": _path(), "TMPDIR": str(work), **(env or {})}
     with (work / "log").open("w+b") as log:
-        variables = {**os.environ, "PATH": _path(), **(env or {})}
+        process = subprocess.Popen(
+            minded, stdin=subprocess.PIPE, stdout=log, stderr=log, env=variables, start_new_session=True
+        )
         try:
-            done = subprocess.run(
-                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, timeout=_LONGEST_S, env=variables
-            )
+            process.wait(_LONGEST_S)
         except subprocess.TimeoutExpired as error:
             raise LaunchError("image", f"{command[0]} was not done within {_LONGEST_S:.0f} s") from error
-        if done.returncode:
+        finally:
+            assert process.stdin is not None  # it is piped
+            process.stdin.close()
+            process.wait()
+        if process.returncode:
             log.seek(0)
             said = log.read().decode(errors="replace")[-2000:]
-            raise LaunchError("image", f"{command[0]} ended with {done.returncode}; its log ends: {said}")
+            raise LaunchError("image", f"{command[0]} ended with {process.returncode}; its log ends: {said}")
 
 
 def _found(command: str) -> bool:
