@@ -2,81 +2,27 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
 import secrets
 import socket
 import subprocess
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from sci_gym.errors import DeadlineError, DisconnectedError, InfrastructureError, LaunchError
-from sci_gym.machines._accel import accelerator
+from sci_gym.machines._command import Hardware, Media, direct_command
 from sci_gym.machines._console import Console
+from sci_gym.machines._domain import libvirt_command
 from sci_gym.machines._qmp import PART, Line, Monitor
 from sci_gym.machines._remains import Remains
 from sci_gym.machines._spawn import spawn
 
-COMMAND = "qemu-system-x86_64"
 PREFIX = "sci-gym-vm-"
-GUEST_PORT = 50051
-GUEST_ADDRESS = "10.0.2.15"
 _FORWARD = re.compile(r"TCP\[HOST_FORWARD\]\s+\d+\s+127\.0\.0\.1\s+(\d+)")
-_SANDBOX = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny"
-_KERNEL = "console=ttyS0 quiet loglevel=3 panic=-1 random.trust_cpu=on mitigations=off nowatchdog"
 _GREET_S = 20.0
 _LOAD_S = 60.0
-
-
-@dataclass(frozen=True, slots=True)
-class Hardware:
-    """What a guest runs on; a saved state goes on only on the same.
-
-    Attributes:
-        memory_bytes: of the guest.
-        cores: of the guest.
-        network: whether the guest has a way out.
-    """
-
-    memory_bytes: int
-    cores: int
-    network: bool = False
-
-    @property
-    def name(self) -> str:
-        """All that a saved state depends on."""
-        return f"{accelerator()[0]} {version()} {self.memory_bytes} {self.cores} {self.network} {_KERNEL}"
-
-
-@dataclass(frozen=True, slots=True)
-class Media:
-    """The files that a QEMU works on.
-
-    Attributes:
-        kernel: to boot.
-        initrd: its first file system.
-        disk: qcow2, written to.
-        memory: file of the guest's memory; None keeps it in QEMU's process alone.
-        shared: whether the guest's writes go to the file of its memory; else they stay its own.
-    """
-
-    kernel: Path
-    initrd: Path
-    disk: Path
-    memory: Path | None
-    shared: bool
-
-
-@cache
-def version() -> str:
-    """QEMU's version, as it tells it."""
-    done = subprocess.run([COMMAND, "--version"], capture_output=True, text=True, check=True, timeout=60)
-    return done.stdout.partition("\n")[0]
 
 
 def make_overlay(base: Path, overlay: Path) -> None:
@@ -117,9 +63,11 @@ class Qemu:
         ours, console = socket.socketpair()
         self._console = Console(ours)
         descriptors = [monitor.fileno(), keeper.fileno(), console.fileno()]
-        command = _command(hardware, media, *descriptors)
-        command += ["-S"] if paused else []
-        command += [] if incoming is None else ["-incoming", "defer"]
+        more = [*(["-S"] if paused else []), *([] if incoming is None else ["-incoming", "defer"])]
+        if hardware.driver == "libvirt":
+            command = libvirt_command(hardware, media, remains.folder, descriptors, more)
+        else:
+            command = [*direct_command(hardware, media, *descriptors), *more]
         with monitor, keeper, console:
             remains.process = spawn(command, console.fileno(), descriptors)
         try:
@@ -248,33 +196,3 @@ _EVENTS = {"capability": "events", "state": True}
 def _pair() -> tuple[Line, socket.socket]:
     ours, theirs = socket.socketpair()
     return Line(ours), theirs
-
-
-def _command(hardware: Hardware, media: Media, monitor: int, keeper: int, console: int) -> list[str]:
-    accel, _ = accelerator()
-    emulated = accel == "tcg"
-    memory = {"qom-type": "memory-backend-ram", "id": "ram", "size": hardware.memory_bytes, "reserve": False}
-    if media.memory is not None:
-        mapped = {"mem-path": str(media.memory), "share": media.shared}
-        memory |= {"qom-type": "memory-backend-file", **mapped}
-    disk = f"if=none,id=disk,format=qcow2,cache=unsafe,discard=unmap,file={_escaped(media.disk)}"
-    forward = f"hostfwd=tcp:127.0.0.1:0-{GUEST_ADDRESS}:{GUEST_PORT}"
-    line = ["setpriv", "--pdeathsig", "KILL", "--no-new-privs", COMMAND, "-nodefaults", "-no-user-config"]
-    line += ["-display", "none", "-no-reboot", "-sandbox", _SANDBOX]
-    line += ["-machine", "pc,memory-backend=ram,vmport=off", "-rtc", "base=utc"]
-    line += ["-accel", "tcg,thread=multi,tb-size=256" if emulated else "kvm"]
-    line += ["-cpu", "max" if emulated else "host", "-smp", str(hardware.cores)]
-    line += ["-m", f"{hardware.memory_bytes}B", "-object", json.dumps(memory)]
-    line += ["-kernel", str(media.kernel), "-initrd", str(media.initrd), "-append", _KERNEL]
-    line += ["-drive", disk, "-device", "virtio-blk-pci,drive=disk", "-device", "virtio-rng-pci"]
-    restrict = "off" if hardware.network else "on"
-    line += ["-netdev", f"user,id=net,restrict={restrict},ipv6=off,{forward}"]
-    line += ["-device", "virtio-net-pci,netdev=net,romfile="]
-    line += ["-chardev", f"socket,id=console,fd={console}", "-serial", "chardev:console"]
-    line += ["-chardev", f"socket,id=keeper,fd={keeper}", "-serial", "chardev:keeper"]
-    line += ["-chardev", f"socket,id=monitor,fd={monitor}", "-mon", "chardev=monitor,mode=control"]
-    return line
-
-
-def _escaped(path: Path) -> str:
-    return os.fspath(path).replace(",", ",,")

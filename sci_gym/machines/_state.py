@@ -19,16 +19,9 @@ from typing import Any
 from sci_gym.claims import draft, locked
 from sci_gym.errors import InfrastructureError, LaunchError
 from sci_gym.images import Image
+from sci_gym.machines._command import GUEST_ADDRESS, GUEST_PORT, Hardware, Media
 from sci_gym.machines._intact import describe, is_intact, looks_intact
-from sci_gym.machines._qemu import (
-    GUEST_ADDRESS,
-    GUEST_PORT,
-    PREFIX,
-    Hardware,
-    Media,
-    Qemu,
-    make_overlay,
-)
+from sci_gym.machines._qemu import PREFIX, Qemu, make_overlay
 from sci_gym.machines._qmp import PART
 from sci_gym.machines._remains import Remains
 from sci_gym.machines._warm import warm

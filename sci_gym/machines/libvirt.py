@@ -8,6 +8,7 @@ line that only this process holds, after it was cloned.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import shutil
@@ -19,6 +20,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, ClassVar
 
+import psutil
+
 from sci_gym.app import Requirement
 from sci_gym.claims import claim, draft, remove_orphans
 from sci_gym.errors import (
@@ -29,9 +32,11 @@ from sci_gym.errors import (
 )
 from sci_gym.images import Image, find_image, image_named
 from sci_gym.machines._accel import accelerator
+from sci_gym.machines._command import COMMAND, Hardware
+from sci_gym.machines._domain import check as check_libvirt
 from sci_gym.machines._owned import OwnedMachine
 from sci_gym.machines._parts import stopped
-from sci_gym.machines._qemu import COMMAND, PREFIX, Hardware, Qemu
+from sci_gym.machines._qemu import PREFIX, Qemu
 from sci_gym.machines._qmp import PART
 from sci_gym.machines._state import (
     METHODS,
@@ -44,6 +49,7 @@ from sci_gym.machines._state import (
 )
 from sci_gym.machines.base import Endpoint, Machine, MachineSpec, Snapshot
 
+DRIVERS = ("qemu", "libvirt")
 _MAX_CORES = 2
 _EMULATED = 5.0
 _METHODS = {
@@ -78,6 +84,7 @@ class LibvirtMachine(OwnedMachine):
         image: Image | str | None = None,
         *,
         network: bool = False,
+        driver: str = "auto",
         fork: str = "auto",
         origin: SavedState | None = None,
     ) -> None:
@@ -88,17 +95,22 @@ class LibvirtMachine(OwnedMachine):
             image: what it runs, or how its key begins; by default the newest that holds what `require` asks
                 for.
             network: let programs in the guest reach what this host reaches, its own services included.
+            driver: who starts QEMU: "qemu" for this process, "libvirt" for its embedded driver, "auto" for
+                the faster, which is the first.
             fork: how a clone gets its memory: "mapped", "copied", or "auto" for the first of them that works.
             origin: the moment to go on from; a desktop that has just come up by default.
 
         Raises:
-            UnknownNameError: there is no such image or way to fork.
+            UnknownNameError: there is no such image, driver or way to fork.
         """
         super().__init__(spec)
+        if driver not in ("auto", *DRIVERS):
+            raise UnknownNameError("driver", driver, ["auto", *DRIVERS])
         if fork not in ("auto", *METHODS):
             raise UnknownNameError("fork", fork, ["auto", *METHODS])
         self._image = image_named(image) if isinstance(image, str) else image
         self._origin, self._network = origin, network
+        self._driver = DRIVERS[0] if driver == "auto" else driver
         self._methods = METHODS if fork == "auto" else (fork,)
         self._qemu: Qemu | None = None
         self.saved: SavedState | None = None
@@ -136,6 +148,11 @@ class LibvirtMachine(OwnedMachine):
                 made = publish(self._save(kept, self.saved, self._qemu), folder)
             return self._go_on_from(made)
 
+    def _check_commands(self) -> None:
+        super()._check_commands()
+        if self._driver == "libvirt":
+            check_libvirt()
+
     def recall(self, key: str) -> Endpoint | None:
         """Start where a machine like this one was kept under `key`, if one was."""
         self._check_commands()
@@ -162,8 +179,13 @@ class LibvirtMachine(OwnedMachine):
         self._image = find_image(packages)
 
     def parts(self) -> Mapping[str, Sequence[int]]:
-        """QEMU; what runs in the guest, this host cannot see."""
-        return {PART: [self._process.pid]} if self._process is not None else {}
+        """QEMU, and libvirt around it if that was asked for; this host cannot see into the guest."""
+        if self._process is None:
+            return {}
+        with contextlib.suppress(psutil.NoSuchProcess):
+            below = psutil.Process(self._process.pid).children(recursive=True)
+            return {PART: [self._process.pid, *(one.pid for one in below)]}
+        return {PART: [self._process.pid]}
 
     def fault(self) -> InfrastructureError | None:
         """Tell the virtual machine's own end, and why it stands still."""
@@ -193,7 +215,7 @@ class LibvirtMachine(OwnedMachine):
     def _hardware(self) -> Hardware:
         cores = min(_MAX_CORES, os.cpu_count() or 1)
         memory_bytes = self.spec.memory_bytes + self.spec.disk_bytes + _SYSTEM_BYTES
-        return Hardware(memory_bytes, cores, self._network)
+        return Hardware(memory_bytes, cores, self._network, self._driver)
 
     def _go_on_from(self, saved: SavedState) -> Endpoint:
         self._discard()
