@@ -35,10 +35,9 @@ image: $(DEV) packages
 	$(BIN)/python -m pip install --quiet --editable ".[libvirt]"
 	$(BIN)/sci-gym image build
 
-# Tasks and faults in virtual machines; their tests are among those of `make test`, once there is an image.
+# Tasks in virtual machines, whose tests are among those of `make test` once there is an image.
 vm: image
 	$(BIN)/sci-gym verify --machine libvirt --jobs 1 --seeds 1 --retries 1 $(VM_TASKS:%=--task %)
-	$(BIN)/sci-gym chaos --machine libvirt --only "virtual machine in a"
 
 # Lint, format, types over the built wheel, generated code.
 check: $(DEV)

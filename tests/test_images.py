@@ -96,7 +96,7 @@ def test_the_command_line_lists_shows_and_removes(cache: Path) -> None:
 def test_an_image_that_is_there_is_not_built(monkeypatch: pytest.MonkeyPatch) -> None:
     recipe = Recipe(("kalgebra",))
     put(recipe.key)
-    monkeypatch.setattr(builder, "_run", lambda *_: pytest.fail("it was built"))
+    monkeypatch.setattr(builder, "run_command", lambda *_: pytest.fail("it was built"))
     assert build(recipe).key == recipe.key
 
 
@@ -105,7 +105,7 @@ def test_a_build_that_fails_tells_why_and_leaves_nothing(
 ) -> None:
     if missing():
         pytest.skip(f"needs {', '.join(missing())}")
-    monkeypatch.setattr(builder, "_pack_daemon", lambda work: None)
+    monkeypatch.setattr(builder, "collect_daemon", lambda *_: None)
     recipe = Recipe(("no-such-package-anywhere",))
     monkeypatch.setattr(recipes, "SUITE", "no-such-suite")
     with pytest.raises(LaunchError, match="mmdebstrap ended with"):

@@ -31,8 +31,9 @@ from sci_gym.errors import (
     MissingDependencyError,
     ProtocolError,
 )
-from sci_gym.machines import Endpoint, MachineSpec, _accel
+from sci_gym.machines import Endpoint, MachineSpec, _accel, _state
 from sci_gym.machines._console import Console
+from sci_gym.machines._domain import check as check_libvirt
 from sci_gym.machines._intact import describe, is_intact, looks_intact
 from sci_gym.machines._qemu import PREFIX
 from sci_gym.machines._qmp import Line, Monitor
@@ -42,6 +43,15 @@ from tests.virtual import SPEC, make_machine
 
 _CALL_S = 60.0
 _GONE_S = 10.0
+_CONNECT = """
+import socket
+for end in {ends}:
+    try:
+        socket.create_connection(end, 5).close()
+        print("open")
+    except OSError:
+        print("closed")
+"""
 
 
 def test_the_variable_decides_on_the_accelerator(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -288,33 +298,126 @@ def test_a_killed_parent_leaves_nothing(machine: LibvirtMachine, folders: Path) 
     assert not list(folders.glob(f"{PREFIX}*"))
 
 
-@pytest.mark.program
-@pytest.mark.timeout(1500)
-def test_the_same_actions_from_one_snapshot_give_the_same_state() -> None:
-    env = gym.make(
+@pytest.fixture(scope="module")
+def env() -> Iterator[gym.Env[Any, Any]]:
+    """KAlgebra in a virtual machine."""
+    made = gym.make(
         "SciBoard-KAlgebra-v0", machine=make_machine(), task="plot-2d-and-value",
         resolution=(SPEC.width, SPEC.height), disable_env_checker=True,
     )  # fmt: skip
+    yield made
+    made.close()
+
+
+@pytest.mark.program
+@pytest.mark.timeout(1500)
+def test_the_same_actions_from_one_snapshot_give_the_same_state(env: gym.Env[Any, Any]) -> None:
     playing: Any = env.unwrapped
+    env.reset(seed=1)
+    env.step(Action.type("a:=5\n"))
+    with playing.snapshot() as moment:
+        forks = playing.fork(2, moment)
+        seen = []
+        for fork in forks:
+            try:
+                observation, *_, info = fork.step(Action.type("b:=a+2\n"))
+                assert "infra_error" not in info
+                seen.append((observation["a11y"], fork.app.read_state(fork.last)))
+            finally:
+                fork.close()
+        playing.revert(moment)
+        assert "b" not in playing.app.read_state(playing.last)["variables"]
+    assert seen[0] == seen[1]
+    assert seen[0][1]["variables"]["b"] == "7"
+
+
+@pytest.mark.program
+@pytest.mark.timeout(1500)
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_step_tells_a_machine_that_ends_and_the_next_reset_is_healthy(
+    env: gym.Env[Any, Any], number: int
+) -> None:
+    env.reset(seed=1)
+    machine: Any = env.unwrapped.coordinator.machine  # type: ignore[attr-defined]
+    _qemu(machine).send_signal(number)
+    *_, truncated, info = env.step(Action.wait(0))
+    assert truncated
+    assert info["infra_error"]["part"] == "virtual machine"
+    env.reset(seed=1)
+    *_, info = env.step(Action.wait(0))
+    assert "infra_error" not in info
+
+
+@pytest.mark.timeout(900)
+def test_libvirt_starts_the_same_machines(machine: LibvirtMachine) -> None:
+    """The embedded driver, whose clones go on from what QEMU alone has booted."""
+    check_libvirt()
+    driven = LibvirtMachine(SPEC, driver="libvirt")
     try:
-        env.reset(seed=1)
-        env.step(Action.type("a:=5\n"))
-        with playing.snapshot() as moment:
-            forks = playing.fork(2, moment)
-            seen = []
-            for fork in forks:
-                try:
-                    observation, *_, info = fork.step(Action.type("b:=a+2\n"))
-                    assert "infra_error" not in info
-                    seen.append((observation["a11y"], fork.app.read_state(fork.last)))
-                finally:
-                    fork.close()
-            playing.revert(moment)
-            assert "b" not in playing.app.read_state(playing.last)["variables"]
-        assert seen[0] == seen[1]
-        assert seen[0][1]["variables"]["b"] == "7"
+        assert _ask(driven.start(), "sh", "-c", "echo kept > ~/kept; cat ~/kept") == "kept"
+        moment = driven.snapshot()
+        fork = moment.fork()
+        try:
+            assert _ask(fork.start(), "cat", "/home/user/kept") == "kept"
+            processes = [psutil.Process(pid) for pid in fork.parts()["virtual machine"]]
+            assert len(processes) > 1
+        finally:
+            fork.stop()
+            moment.drop()
+        assert not psutil.wait_procs(processes, _GONE_S)[1]
+        _qemu(driven).kill()
+        assert isinstance(driven.fault(), DisconnectedError)
     finally:
-        env.close()
+        driven.stop()
+
+
+@pytest.mark.timeout(900)
+def test_a_host_on_which_memory_cannot_be_mapped_copies_it() -> None:
+    """On a small machine of its own, which boots for it."""
+    spec = MachineSpec(width=640, height=480, memory_bytes=2**28, disk_bytes=2**26)
+    copied = LibvirtMachine(spec, fork="copied")
+    try:
+        assert _ask(copied.start(), "sh", "-c", "echo kept > ~/kept; cat ~/kept") == "kept"
+        assert "read the memory" in copied.facts()["fork"]
+        moment = copied.snapshot()
+        fork = moment.fork()
+        try:
+            assert _ask(fork.start(), "cat", "/home/user/kept") == "kept"
+        finally:
+            fork.stop()
+            moment.drop()
+    finally:
+        copied.stop()
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("network", [False, True])
+def test_the_guest_reaches_the_host_only_where_it_was_asked_for(
+    monkeypatch: pytest.MonkeyPatch, network: bool
+) -> None:
+    """Even code that has left its cell: it is given all that the guest itself has."""
+    plain = _state._daemon_arguments
+    monkeypatch.setattr(_state, "_daemon_arguments", lambda spec, network: plain(spec, True))
+    other = LibvirtMachine(MachineSpec(width=640, height=480, memory_bytes=2**28), network=network)
+    with contextlib.ExitStack() as servers:
+        own = [servers.enter_context(socket.create_server((one, 0))) for one in _own_addresses()]
+        ends = [server.getsockname() for server in own]
+        ends.append(("10.0.2.2", ends[0][1]))  # this host's loopback, as guests see it
+        try:
+            told = _ask(other.start(), "python3", "-c", _CONNECT.format(ends=ends[1:]))
+        finally:
+            other.stop()
+    assert set(told.split()) == {"open" if network else "closed"}
+
+
+def _own_addresses() -> list[str]:
+    """This host's IPv4 addresses, the loopback's first."""
+    told = [one for some in psutil.net_if_addrs().values() for one in some if one.family == socket.AF_INET]
+    return sorted((one.address for one in told), key=lambda address: not address.startswith("127."))
+
+
+def _event(status: str) -> dict[str, object]:
+    return {"event": "MIGRATION", "data": {"status": status}}
 
 
 def _talk(guest: socket.socket) -> None:
@@ -322,10 +425,6 @@ def _talk(guest: socket.socket) -> None:
     with contextlib.suppress(OSError):
         while True:
             guest.sendall(b"x" * 65536)
-
-
-def _event(status: str) -> dict[str, object]:
-    return {"event": "MIGRATION", "data": {"status": status}}
 
 
 def _ask(endpoint: Endpoint, *command: str) -> str:

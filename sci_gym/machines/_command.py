@@ -45,18 +45,28 @@ class Media:
     """The files that a QEMU works on.
 
     Attributes:
-        kernel: to boot.
-        initrd: its first file system.
         disk: qcow2, written to.
         memory: file of the guest's memory; None keeps it in QEMU's process alone.
         shared: whether the guest's writes go to the file of its memory; else they stay its own.
+        kernel: to boot; None leaves that to the disk.
+        initrd: its first file system.
+        append: further arguments of the kernel.
     """
 
-    kernel: Path
-    initrd: Path
     disk: Path
     memory: Path | None
     shared: bool
+    kernel: Path | None
+    initrd: Path | None
+    append: str
+
+    @property
+    def boot(self) -> dict[str, str]:
+        """QEMU's options of what is booted; none where the disk boots by itself."""
+        if self.kernel is None:
+            return {}
+        initrd = {"initrd": str(self.initrd)} if self.initrd else {}
+        return {"kernel": str(self.kernel), **initrd, "append": f"{KERNEL} {self.append}".strip()}
 
 
 @cache
@@ -75,7 +85,8 @@ def direct_command(hardware: Hardware, media: Media, monitor: int, keeper: int, 
     line += ["-accel", "tcg,thread=multi,tb-size=256" if emulated else "kvm"]
     line += ["-cpu", "max" if emulated else "host", "-smp", str(hardware.cores)]
     line += ["-m", f"{hardware.memory_bytes}B"]
-    line += ["-kernel", str(media.kernel), "-initrd", str(media.initrd), "-append", KERNEL]
+    for name, value in media.boot.items():
+        line += [f"-{name}", value]
     line += devices(hardware, media, f"socket,fd={keeper}", f"socket,fd={console}")
     line += ["-chardev", f"socket,id=monitor,fd={monitor}", "-mon", "chardev=monitor,mode=control"]
     return line
@@ -91,7 +102,7 @@ def devices(hardware: Hardware, media: Media, keeper: str, console: str) -> list
     forward = f"hostfwd=tcp:127.0.0.1:0-{GUEST_ADDRESS}:{GUEST_PORT}"
     restrict = "off" if hardware.network else "on"
     line = ["-object", json.dumps(memory), "-machine", "memory-backend=ram"]
-    line += ["-drive", disk, "-device", "virtio-blk-pci,drive=disk", "-device", "virtio-rng-pci"]
+    line += ["-drive", disk, "-device", "virtio-blk-pci,drive=disk,bootindex=1", "-device", "virtio-rng-pci"]
     line += ["-netdev", f"user,id=net,restrict={restrict},ipv6=off,{forward}"]
     line += ["-device", "virtio-net-pci,netdev=net,romfile="]
     for name, backend in (("console", console), ("keeper", keeper)):

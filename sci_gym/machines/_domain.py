@@ -11,7 +11,7 @@ from shutil import which
 
 from sci_gym.errors import MissingDependencyError, install_command
 from sci_gym.machines._accel import accelerator
-from sci_gym.machines._command import COMMAND, KERNEL, Hardware, Media, devices
+from sci_gym.machines._command import COMMAND, Hardware, Media, devices
 
 _SPACE = "http://libvirt.org/schemas/domain/qemu/1.0"
 _LIBRARIES, _DRIVER = Path("/usr/lib"), "*/libvirt/connection-driver/libvirt_driver_qemu.so"
@@ -70,8 +70,8 @@ def domain_xml(hardware: Hardware, media: Media, more: Sequence[str]) -> str:
     xml.SubElement(domain, "memory", unit="b").text = str(hardware.memory_bytes)
     system = xml.SubElement(domain, "os")
     xml.SubElement(system, "type", arch="x86_64", machine="pc").text = "hvm"
-    for name, value in (("kernel", media.kernel), ("initrd", media.initrd), ("cmdline", KERNEL)):
-        xml.SubElement(system, name).text = str(value)
+    for name, value in media.boot.items():
+        xml.SubElement(system, "cmdline" if name == "append" else name).text = value
     features = xml.SubElement(domain, "features")
     xml.SubElement(features, "acpi")
     xml.SubElement(features, "vmport", state="off")

@@ -250,4 +250,4 @@ def _daemon_arguments(spec: MachineSpec, network: bool) -> Sequence[str]:
 
 
 def _media(image: Image, disk: Path, memory: Path | None, shared: bool) -> Media:
-    return Media(image.folder / "vmlinuz", image.folder / "initrd", disk, memory, shared)
+    return Media(disk, memory, shared, image.kernel, image.initrd, image.append)
