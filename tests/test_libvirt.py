@@ -31,6 +31,7 @@ from sci_gym.errors import (
     MissingDependencyError,
     ProtocolError,
 )
+from sci_gym.images import Image, add_image, find_image
 from sci_gym.machines import Endpoint, MachineSpec, _accel, _state
 from sci_gym.machines._console import Console
 from sci_gym.machines._domain import check as check_libvirt
@@ -371,14 +372,24 @@ def test_libvirt_starts_the_same_machines(machine: LibvirtMachine) -> None:
         driven.stop()
 
 
+@pytest.fixture
+def own_image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Image:
+    """A disk that was brought, in a cache of its own."""
+    make_machine()
+    built = find_image(())
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return add_image(built.disk, built.packages, built.kernel, built.initrd, "brought=1")
+
+
 @pytest.mark.timeout(900)
-def test_a_host_on_which_memory_cannot_be_mapped_copies_it() -> None:
-    """On a small machine of its own, which boots for it."""
+def test_a_brought_disk_boots_and_is_forked_by_copying_where_memory_cannot_be_mapped(
+    own_image: Image,
+) -> None:
     spec = MachineSpec(width=640, height=480, memory_bytes=2**28, disk_bytes=2**26)
-    copied = LibvirtMachine(spec, fork="copied")
+    copied = LibvirtMachine(spec, own_image.key, fork="copied")
     try:
-        assert _ask(copied.start(), "sh", "-c", "echo kept > ~/kept; cat ~/kept") == "kept"
-        assert "read the memory" in copied.facts()["fork"]
+        assert "brought=1" in _ask(copied.start(), "sh", "-c", "echo kept > ~/kept; cat /proc/cmdline")
+        assert (copied.facts()["image"], "read the memory" in copied.facts()["fork"]) == (own_image.key, True)
         moment = copied.snapshot()
         fork = moment.fork()
         try:

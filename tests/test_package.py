@@ -185,8 +185,8 @@ def test_the_wheel_has_the_four_names_and_no_other(wheel: list[str]) -> None:
 def test_the_wheel_has_all_modules_and_data(wheel: list[str]) -> None:
     shipped = {name.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for name in wheel}
     assert {name for name, _ in modules()} <= shipped
-    templates = ("templates/replay.html", "templates/viewer.html")
-    for data in ("py.typed", "envs/kalgebra/guest/plots.c", "images/guest/finish.sh", *templates):
+    more = ("images/guest/sci-gym.service", "templates/replay.html", "templates/viewer.html")
+    for data in ("py.typed", "envs/kalgebra/guest/plots.c", "images/guest/finish.sh", *more):
         assert f"sci_gym/{data}" in wheel
     assert "sci_gym_protos/vm_agent.proto" in wheel
     assert sum(name.startswith("sci_gym/envs/kalgebra/tasks/") for name in wheel) >= 15

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import pwd
 import secrets
 import shutil
 import subprocess
@@ -63,7 +64,7 @@ def build(recipe: Recipe, tell: Callable[[str], None] = lambda step: None) -> Im
 
     Raises:
         MissingDependencyError: a command is not installed; the message says how to get it.
-        ConfigurationError: an installer's file is not there.
+        ConfigurationError: an installer's file is not there, or this user has no ids for the guest's users.
         LaunchError: a command failed; the message ends with what it said.
     """
     for name, path in recipe.installers.items():
@@ -79,6 +80,7 @@ def _build(recipe: Recipe, key: str, tell: Callable[[str], None]) -> Image:
     lacking = missing()
     if lacking:
         raise MissingDependencyError.of("building an image", lacking)
+    _check_ids()
     start_s = time.monotonic()
     with _drafts() as (work, out), draft(cache_folder(), ".draft-") as kept:
         image = kept / key
@@ -99,6 +101,18 @@ def _build(recipe: Recipe, key: str, tell: Callable[[str], None]) -> Image:
         save_manifest(made, image)
         image.rename(made.folder)
     return made
+
+
+def _check_ids() -> None:
+    """Check that an ordinary user has ids to give to the guest's users."""
+    user = pwd.getpwuid(os.geteuid()).pw_name if os.geteuid() else ""
+    for path in (Path("/etc/subuid"), Path("/etc/subgid")):
+        owners = {line.split(":")[0] for line in path.read_text().splitlines()} if path.exists() else set()
+        if user and not owners & {user, str(os.geteuid())}:
+            raise ConfigurationError(
+                f"building an image: {path} gives {user} no ids for the guest's users; give some with: sudo "
+                f"usermod --add-subuids 100000-165535 --add-subgids 100000-165535 {user}"
+            )
 
 
 @contextlib.contextmanager

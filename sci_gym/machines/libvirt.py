@@ -28,6 +28,7 @@ from sci_gym.errors import (
     ConfigurationError,
     DisconnectedError,
     InfrastructureError,
+    MissingDependencyError,
     UnknownNameError,
 )
 from sci_gym.images import Image, find_image, image_named
@@ -204,8 +205,11 @@ class LibvirtMachine(OwnedMachine):
         return self._qemu.standstill() if self._qemu is not None else None
 
     def facts(self) -> Mapping[str, str]:
-        """Keys: "accelerator"; and once it was started "image", "fork"."""
-        told = {"accelerator": " because ".join(accelerator())}
+        """Keys: "accelerator", "driver"; and once it was started "image", "fork"."""
+        told = {
+            "accelerator": " because ".join(accelerator()),
+            "driver": f"{self._driver}; {_about_libvirt()}",
+        }
         if self.saved is not None:
             told["image"] = self.saved.image.key
             told["fork"] = _METHODS[self.saved.method]
@@ -301,6 +305,14 @@ def _forget(folder: Path, lock: IO[str], owner: int) -> None:
     if os.getpid() == owner:
         shutil.rmtree(folder, ignore_errors=True)
         lock.close()
+
+
+def _about_libvirt() -> str:
+    try:
+        check_libvirt()
+    except MissingDependencyError as error:
+        return str(error)
+    return "driver='libvirt' can be chosen too"
 
 
 def _short(text: str) -> str:
