@@ -74,10 +74,12 @@ class Qemu:
             self.monitor = Monitor(self._monitor_line, _GREET_S)
             if incoming is not None:
                 self._load(incoming, without_memory=media.memory is not None and not media.shared)
-            if incoming is not None and not paused:
+            if paused:
+                return
+            if incoming is not None:
                 # What is said to the keeper before that is lost with the state that is replaced.
                 self.monitor.wait_for_move(_LOAD_S)
-                self.monitor.do("cont")
+            self.monitor.do("cont")  # libvirt starts it paused in any case
         except InfrastructureError as error:
             raise LaunchError(PART, f"QEMU did not start; {self.log()}") from error
 
