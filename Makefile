@@ -11,7 +11,13 @@ CONSTRAINTS := constraints.txt
 # programs, and what pyautogui needs to be run beside us.
 TEST_PACKAGES := python3-pyatspi dbus-bin openssl procps chromium texstudio gnumeric python3-tk gnome-screenshot
 
-.PHONY: demo test check verify protos packages clean
+# Building and running virtual machines, by themselves and through libvirt, whose Python package is compiled.
+VM_PACKAGES := qemu-system-x86 qemu-utils mmdebstrap debian-archive-keyring uidmap bubblewrap \
+	libvirt-daemon-driver-qemu libvirt-dev gcc pkg-config python3-dev
+# What is played in a virtual machine: small tasks, since an emulated processor is slow.
+VM_TASKS := product-odd plot-2d-and-value
+
+.PHONY: demo test check verify image vm protos packages clean
 
 demo: $(CORE) packages
 	$(BIN)/sci-gym demo
@@ -22,6 +28,16 @@ test: $(DEV) packages
 
 verify: $(CORE) packages
 	$(BIN)/sci-gym verify --jobs 1 --retries 2
+
+# A guest for virtual machines; one that is there already is taken.
+image: $(DEV) packages
+	tools/install-packages $(VM_PACKAGES)
+	$(BIN)/python -m pip install --quiet --editable ".[libvirt]"
+	$(BIN)/sci-gym image build
+
+# Tasks in virtual machines, whose tests are among those of `make test` once there is an image.
+vm: image
+	$(BIN)/sci-gym verify --machine libvirt --jobs 1 --seeds 1 --retries 1 $(VM_TASKS:%=--task %)
 
 # Lint, format, types over the built wheel, generated code.
 check: $(DEV)

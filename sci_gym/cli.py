@@ -20,7 +20,17 @@ from rich.table import Table
 
 from sci_gym import doctor as examination
 from sci_gym.bounds import clean
-from sci_gym.console import Json, err, make_progress, out, print_json, result_of
+from sci_gym.console import (
+    Json,
+    MachineName,
+    MachineOptions,
+    err,
+    make_progress,
+    out,
+    print_json,
+    read_options,
+    result_of,
+)
 from sci_gym.errors import MissingDependencyError, SciGymError, install_command
 from sci_gym.image_cli import image_app
 from sci_gym.loader import load_app
@@ -120,7 +130,8 @@ def play(
 @app.command()
 def soak(
     app_name: Annotated[str, typer.Option("--app")] = "kalgebra",
-    machine: Annotated[str, typer.Option(help="Which machine.")] = "auto",
+    machine: MachineName = "auto",
+    machine_options: MachineOptions = None,
     resets: Annotated[int, typer.Option(help="How many episodes.", min=1)] = 20,
     steps: Annotated[int, typer.Option(help="How many steps in all.", min=1)] = 200,
     seed: Annotated[int, typer.Option(help="Draws tasks and actions.")] = 0,
@@ -132,7 +143,8 @@ def soak(
     from sci_gym.stage import Timing
 
     one = load_app(app_name)
-    options: dict[str, Any] = {"machine": machine, "interface": "hybrid", "timing": Timing(code_s=5.0)}
+    options: dict[str, Any] = {"interface": "hybrid", "timing": Timing(code_s=5.0)}
+    options |= {"machine": machine, "machine_options": read_options(machine_options)}
     with make_progress() as progress:
         bar = progress.add_task(one.title, total=steps)
 
@@ -157,17 +169,18 @@ def soak(
 @app.command()
 def chaos(
     app_name: Annotated[str, typer.Option("--app")] = "kalgebra",
-    machine: Annotated[str, typer.Option(help="Which machine.")] = "sandbox",
+    machine: MachineName = "sandbox",
+    machine_options: MachineOptions = None,
     only: Annotated[list[str] | None, typer.Option(help="Cases whose name contains this.")] = None,
     as_json: Json = False,
 ) -> None:
     """Kill, stop, fill, flood and block a desktop's parts, each in turn; exit 1 on any miss."""
     from sci_gym.chaos import choose, run
 
-    one, cases, outcomes = load_app(app_name), choose(only), []
+    one, cases, outcomes = load_app(app_name), choose(only, machine), []
     with make_progress() as progress:
         bar = progress.add_task(one.title, total=len(cases))
-        for outcome in run(one, machine, cases):
+        for outcome in run(one, machine, cases, read_options(machine_options)):
             outcomes.append(outcome)
             progress.console.print(f"{outcome.case}: {result_of(outcome)}", highlight=False)
             progress.advance(bar)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,6 +19,10 @@ from sci_gym.loader import app_names, load_app
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
 AppName = Annotated[str | None, typer.Option("--app", help="Name of an app; all by default.")]
+MachineName = Annotated[str, typer.Option("--machine", help="auto, sandbox, libvirt or remote.")]
+MachineOptions = Annotated[
+    list[str] | None, typer.Option("--machine-option", help="NAME=VALUE of the machine's, as network=true.")
+]
 out = Console()
 err = Console(stderr=True)
 
@@ -43,6 +48,23 @@ def app_of(path: Path, app_name: str | None) -> App:
     if not owners:
         raise ConfigurationError(f"{path}: is in no app's folder; say whose task it is with --app NAME.")
     return owners[0]
+
+
+def read_options(texts: Iterable[str] | None) -> dict[str, Any]:
+    """NAME=VALUE each; a value is JSON, or else as it stands.
+
+    Raises:
+        ConfigurationError: one has no "=".
+    """
+    options: dict[str, Any] = {}
+    for name, equals, value in (text.partition("=") for text in texts or ()):
+        if not equals:
+            raise ConfigurationError(f"machine-option: must be NAME=VALUE, not {name!r}")
+        try:
+            options[name] = json.loads(value)
+        except ValueError:
+            options[name] = value
+    return options
 
 
 def make_progress() -> Progress:

@@ -21,7 +21,7 @@ from sci_gym.specs import Action
 _PACKAGES = ("sci-gym", "gymnasium", "grpcio", "protobuf", "numpy")
 _TRIAL_STEPS = 3
 _UNPREPARED = "left out: the first of all boots a machine that is kept, which can take minutes"
-_EXTRAS = {"rl": "stable-baselines3", "ray": "ray"}
+_EXTRAS = {"rl": "stable-baselines3", "ray": "ray", "libvirt": "libvirt-python"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The command line's `sci-gym image build | list | show | rm`."""
+"""The command line's `sci-gym image build | add | daemon | list | show | rm`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from rich.table import Table
 
 from sci_gym.console import Json, err, out, print_json
 from sci_gym.errors import ConfigurationError
-from sci_gym.images import Image, Recipe, build, image_named, images
+from sci_gym.images import Image, Recipe, add_image, build, image_named, images, write_daemon
 from sci_gym.images.builder import STEPS
+from sci_gym.images.recipe import BASE, PYTHON
 from sci_gym.loader import app_names, load_app
 
 image_app = typer.Typer(no_args_is_help=True, help="Guests of virtual machines.")
@@ -45,6 +46,37 @@ def image_build(
         image = build(recipe, tell)
         progress.update(bar, description=f"image {image.key}", completed=len(STEPS))
     _tell(image, as_json)
+
+
+@image_app.command("add")
+def image_add(
+    disk: Annotated[Path, typer.Argument(help="What qemu-img reads, such as a qcow2 file.")],
+    apps: Annotated[
+        list[str] | None, typer.Option("--app", help="It holds this app's programs; all by default.")
+    ] = None,
+    kernel: Annotated[Path | None, typer.Option(help="To boot; else the disk boots by itself.")] = None,
+    initrd: Annotated[Path | None, typer.Option(help="The kernel's first file system.")] = None,
+    append: Annotated[str, typer.Option(help="Arguments of the kernel, such as root=/dev/vda.")] = "",
+    as_json: Json = False,
+) -> None:
+    """Add a guest of your own, on which the archive of `sci-gym image daemon` was unpacked."""
+    packages = {one.package for name in apps or app_names() for one in load_app(name).requirements}
+    _tell(add_image(disk, [*BASE, *packages], kernel, initrd, append), as_json)
+
+
+@image_app.command("daemon")
+def image_daemon(
+    archive: Annotated[Path, typer.Argument(help="The tar file to write.")],
+    python: Annotated[str, typer.Option(help="The guest's version of Python.")] = PYTHON,
+    as_json: Json = False,
+) -> None:
+    """Write what a guest of your own needs: in it, run `tar -C / -xf ARCHIVE` as root."""
+    write_daemon(archive, python)
+    if as_json:
+        print_json({"archive": str(archive), "packages": list(BASE)})
+        return
+    out.print(f"In the guest, with systemd and as root:\n  apt-get install {' '.join(BASE)}", highlight=False)
+    out.print(f"  tar -C / -xf {archive.name}", highlight=False)
 
 
 @image_app.command("list")

@@ -13,7 +13,20 @@ import typer
 from rich.table import Table
 
 from sci_gym.app import App
-from sci_gym.console import AppName, Json, app_of, chosen_apps, err, make_progress, out, print_json, result_of
+from sci_gym.console import (
+    AppName,
+    Json,
+    MachineName,
+    MachineOptions,
+    app_of,
+    chosen_apps,
+    err,
+    make_progress,
+    out,
+    print_json,
+    read_options,
+    result_of,
+)
 from sci_gym.errors import UnknownNameError
 from sci_gym.tasks import Template, load_template, load_templates
 from sci_gym.verify import Report
@@ -34,17 +47,20 @@ def verify(
     seeds: Annotated[int, typer.Option(help="How many seeds a task.", min=1)] = 2,
     jobs: Annotated[int, typer.Option(help="Desktops at a time.", min=1)] = 2,
     retries: Annotated[int, typer.Option(help="Repeat a check that misses; it is told as flaky.", min=0)] = 0,
+    machine: MachineName = "auto",
+    machine_options: MachineOptions = None,
     watch: Annotated[bool, typer.Option("--watch", help="Show the desktops live in the browser.")] = False,
     pace: Annotated[float, typer.Option(help="With --watch: seconds that each step stays.", min=0)] = 0.5,
     as_json: Json = False,
 ) -> None:
     """Hold every task to its promise on the real program; exit 1 on any miss."""
     chosen = _choose(app_name, task)
+    where = {"machine": machine, "machine_options": read_options(machine_options)}
     reports: list[Report] = []
     with _wall(jobs, pace) if watch else nullcontext() as wall, make_progress() as progress:
         for one, (templates, names) in chosen.items():
             bar = progress.add_task(one.title, total=len(names) * seeds)
-            make = partial(_make_env, one, templates, wall)
+            make = partial(_make_env, one, templates, where, wall)
             for report in check(make, templates, names, range(seeds), jobs, retries):
                 reports.append(report)
                 progress.console.print(
@@ -72,9 +88,11 @@ def _choose(app_name: str | None, tasks: list[str] | None) -> Chosen:
     return chosen
 
 
-def _make_env(one: App, templates: Mapping[str, Template], wall: Wall | None, task: str) -> gym.Env[Any, Any]:
+def _make_env(
+    one: App, templates: Mapping[str, Template], where: Mapping[str, Any], wall: Wall | None, task: str
+) -> gym.Env[Any, Any]:
     path = templates[task].path
-    env = gym.make(one.env_id, task=path, reward="graph", interface="hybrid", disable_env_checker=True)
+    env = gym.make(one.env_id, task=path, interface="hybrid", disable_env_checker=True, **where)
     return Watched(env, wall) if wall else env
 
 

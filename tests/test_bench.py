@@ -65,7 +65,11 @@ def test_every_benchmark_is_listed() -> None:
     status, printed = run("list", "--json")
     listed = {one["name"]: one for one in json.loads(printed)["benchmarks"]}
     assert status == 0
-    assert set(listed) == set(QUESTIONS) == {"a11y", "screenshot", "step", "reset", "footprint", "fork"}
+    assert (
+        set(listed)
+        == set(QUESTIONS)
+        == {"a11y", "screenshot", "step", "reset", "footprint", "fork", "density"}
+    )
     assert all(one["question"].endswith("?") and one["peers"] for one in listed.values())
 
 

@@ -39,6 +39,13 @@ def test_an_unknown_case_is_named() -> None:
         choose(["kill demon"])
 
 
+def test_what_the_host_cannot_see_is_not_broken() -> None:
+    of_libvirt, of_sandbox = ({case.name for case in choose(None, name)} for name in ("libvirt", "sandbox"))
+    assert "damage the saved machine" in of_libvirt - of_sandbox
+    assert "kill display in a step" in of_sandbox - of_libvirt
+    assert "fill the disk" in of_libvirt & of_sandbox
+
+
 def test_every_part_of_a_sandbox_has_its_process() -> None:
     machine = SandboxMachine(MachineSpec(width=640, height=480))
     assert machine.parts() == {}

@@ -33,6 +33,7 @@ def test_doctor_finds_what_is_there_and_starts_a_desktop() -> None:
     stats = found["sandbox", "trial episode"]["stats"]
     assert (stats["counters"]["resets"], stats["counters"]["steps"]) == (1, 3)
     assert stats["phases_ms"]["step"]["n"] == 3
+    assert any(subject == "libvirt" for subject, _ in found)
     assert found["kalgebra", "/usr/bin/kalgebra"]["detail"] == "/usr/bin/kalgebra"
 
 

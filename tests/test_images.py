@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from sci_gym.chaos.stage import wait_until
+from sci_gym.claims import remove_orphans
 from sci_gym.cli import app
 from sci_gym.errors import ConfigurationError, LaunchError, MissingDependencyError, UnknownNameError
 from sci_gym.images import Image, Recipe, build, builder, find_image, image_named, images, missing
@@ -16,6 +21,10 @@ from sci_gym.images import recipe as recipes
 from sci_gym.images.initrd import make_initrd
 from sci_gym.images.recipe import daemon_digest
 from sci_gym.images.store import cache_folder, save_manifest
+from tests.processes import named
+from tests.test_cli import SCI_GYM
+
+_BEGUN_S, _GONE_S = 60.0, 60.0
 
 
 @pytest.fixture(autouse=True)
@@ -87,7 +96,7 @@ def test_the_command_line_lists_shows_and_removes(cache: Path) -> None:
 def test_an_image_that_is_there_is_not_built(monkeypatch: pytest.MonkeyPatch) -> None:
     recipe = Recipe(("kalgebra",))
     put(recipe.key)
-    monkeypatch.setattr(builder, "_run", lambda *_: pytest.fail("it was built"))
+    monkeypatch.setattr(builder, "run_command", lambda *_: pytest.fail("it was built"))
     assert build(recipe).key == recipe.key
 
 
@@ -96,7 +105,7 @@ def test_a_build_that_fails_tells_why_and_leaves_nothing(
 ) -> None:
     if missing():
         pytest.skip(f"needs {', '.join(missing())}")
-    monkeypatch.setattr(builder, "_pack_daemon", lambda work: None)
+    monkeypatch.setattr(builder, "collect_daemon", lambda *_: None)
     recipe = Recipe(("no-such-package-anywhere",))
     monkeypatch.setattr(recipes, "SUITE", "no-such-suite")
     with pytest.raises(LaunchError, match="mmdebstrap ended with"):
@@ -104,6 +113,30 @@ def test_a_build_that_fails_tells_why_and_leaves_nothing(
     assert [path.suffix for path in cache.iterdir()] == [".lock"]
     assert not list(folders.glob("sci-gym-image-*"))
     assert images() == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.timeout(300)
+def test_a_build_that_is_interrupted_leaves_nothing(
+    cache: Path, tmp_path: Path, folders: Path, number: int
+) -> None:
+    if missing():
+        pytest.skip(f"needs {', '.join(missing())}")
+    command = [str(SCI_GYM), "image", "build", "--app", "kalgebra"]
+    env = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), "TMPDIR": str(folders)}
+    build = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        assert wait_until(lambda: [*folders.glob("*/mmdebstrap.*/var/lib/dpkg")], _BEGUN_S)
+        build.send_signal(number)
+        assert build.wait(_GONE_S) != 0
+    finally:
+        build.kill()
+        build.wait()
+    assert wait_until(lambda: not named(str(folders)), _GONE_S), named(str(folders))
+    remove_orphans("sci-gym-image-", folders)
+    remove_orphans(".draft-", cache)
+    assert not list(folders.iterdir())
+    assert [path.suffix for path in cache.iterdir()] == [".lock"]
 
 
 def test_an_installer_must_be_there() -> None:

@@ -31,8 +31,11 @@ from sci_gym.errors import (
     MissingDependencyError,
     ProtocolError,
 )
-from sci_gym.machines import Endpoint, MachineSpec, _accel
+from sci_gym.images import Image, add_image, find_image
+from sci_gym.machines import Endpoint, MachineSpec, _accel, _state
 from sci_gym.machines._console import Console
+from sci_gym.machines._domain import check as check_libvirt
+from sci_gym.machines._intact import describe, is_intact, looks_intact
 from sci_gym.machines._qemu import PREFIX
 from sci_gym.machines._qmp import Line, Monitor
 from sci_gym.machines.libvirt import LibvirtMachine
@@ -41,6 +44,15 @@ from tests.virtual import SPEC, make_machine
 
 _CALL_S = 60.0
 _GONE_S = 10.0
+_CONNECT = """
+import socket
+for end in {ends}:
+    try:
+        socket.create_connection(end, 5).close()
+        print("open")
+    except OSError:
+        print("closed")
+"""
 
 
 def test_the_variable_decides_on_the_accelerator(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -207,16 +219,55 @@ def test_a_stopped_machine_is_told(machine: LibvirtMachine) -> None:
 
 
 @pytest.mark.timeout(900)
+def test_a_guest_that_stands_still_is_told(machine: LibvirtMachine) -> None:
+    machine.restore()
+    assert machine._qemu is not None
+    machine._qemu.monitor.do("stop")
+    assert "stands still: paused" in str(machine.fault())
+
+
+@pytest.mark.timeout(900)
+def test_a_kept_machine_that_is_damaged_is_made_anew(machine: LibvirtMachine) -> None:
+    machine.restore()
+    assert machine.saved is not None
+    with (machine.saved.folder / "devices").open("r+b") as devices:
+        devices.write(b"these are no devices")
+    with pytest.raises(LaunchError):
+        machine.restore()
+    assert not machine.prepared()
+    assert _ask(machine.restore(), "echo", "back") == "back"
+
+
+def test_a_change_of_a_kept_file_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "memory"
+    with path.open("wb") as memory:
+        memory.write(b"begin")
+        memory.truncate(2**24)
+        memory.seek(2**23)
+        memory.write(b"middle")
+    described = describe(tmp_path, ["memory", "devices"])
+    assert list(described) == ["memory"]
+    assert is_intact(tmp_path, described)
+    with path.open("r+b") as memory:
+        memory.seek(2**23 + 1)
+        memory.write(b"!")
+    assert looks_intact(tmp_path, described)
+    assert not is_intact(tmp_path, described)
+    os.truncate(path, 2**20)
+    assert not looks_intact(tmp_path, described)
+
+
+@pytest.mark.timeout(900)
 def test_a_damaged_state_is_told(machine: LibvirtMachine, tmp_path: Path) -> None:
     machine.restore()
-    saved = machine._saved
+    saved = machine.saved
     assert saved is not None
     for path in saved.folder.iterdir():
         (tmp_path / path.name).symlink_to(path)
     (tmp_path / "devices").unlink()
     (tmp_path / "devices").write_bytes(b"not a state")
     with pytest.raises(LaunchError):
-        LibvirtMachine(SPEC, saved.image, dataclasses.replace(saved, folder=tmp_path)).start()
+        LibvirtMachine(SPEC, origin=dataclasses.replace(saved, folder=tmp_path)).start()
 
 
 @pytest.mark.timeout(900)
@@ -248,33 +299,136 @@ def test_a_killed_parent_leaves_nothing(machine: LibvirtMachine, folders: Path) 
     assert not list(folders.glob(f"{PREFIX}*"))
 
 
-@pytest.mark.program
-@pytest.mark.timeout(1500)
-def test_the_same_actions_from_one_snapshot_give_the_same_state() -> None:
-    env = gym.make(
+@pytest.fixture(scope="module")
+def env() -> Iterator[gym.Env[Any, Any]]:
+    """KAlgebra in a virtual machine."""
+    made = gym.make(
         "SciBoard-KAlgebra-v0", machine=make_machine(), task="plot-2d-and-value",
         resolution=(SPEC.width, SPEC.height), disable_env_checker=True,
     )  # fmt: skip
+    yield made
+    made.close()
+
+
+@pytest.mark.program
+@pytest.mark.timeout(1500)
+def test_the_same_actions_from_one_snapshot_give_the_same_state(env: gym.Env[Any, Any]) -> None:
     playing: Any = env.unwrapped
+    env.reset(seed=1)
+    env.step(Action.type("a:=5\n"))
+    with playing.snapshot() as moment:
+        forks = playing.fork(2, moment)
+        seen = []
+        for fork in forks:
+            try:
+                observation, *_, info = fork.step(Action.type("b:=a+2\n"))
+                assert "infra_error" not in info
+                seen.append((observation["a11y"], fork.app.read_state(fork.last)))
+            finally:
+                fork.close()
+        playing.revert(moment)
+        assert "b" not in playing.app.read_state(playing.last)["variables"]
+    assert seen[0] == seen[1]
+    assert seen[0][1]["variables"]["b"] == "7"
+
+
+@pytest.mark.program
+@pytest.mark.timeout(1500)
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_step_tells_a_machine_that_ends_and_the_next_reset_is_healthy(
+    env: gym.Env[Any, Any], number: int
+) -> None:
+    env.reset(seed=1)
+    machine: Any = env.unwrapped.coordinator.machine  # type: ignore[attr-defined]
+    _qemu(machine).send_signal(number)
+    *_, truncated, info = env.step(Action.wait(0))
+    assert truncated
+    assert info["infra_error"]["part"] == "virtual machine"
+    env.reset(seed=1)
+    *_, info = env.step(Action.wait(0))
+    assert "infra_error" not in info
+
+
+@pytest.mark.timeout(900)
+def test_libvirt_starts_the_same_machines(machine: LibvirtMachine) -> None:
+    """The embedded driver, whose clones go on from what QEMU alone has booted."""
+    check_libvirt()
+    driven = LibvirtMachine(SPEC, driver="libvirt")
     try:
-        env.reset(seed=1)
-        env.step(Action.type("a:=5\n"))
-        with playing.snapshot() as moment:
-            forks = playing.fork(2, moment)
-            seen = []
-            for fork in forks:
-                try:
-                    observation, *_, info = fork.step(Action.type("b:=a+2\n"))
-                    assert "infra_error" not in info
-                    seen.append((observation["a11y"], fork.app.read_state(fork.last)))
-                finally:
-                    fork.close()
-            playing.revert(moment)
-            assert "b" not in playing.app.read_state(playing.last)["variables"]
-        assert seen[0] == seen[1]
-        assert seen[0][1]["variables"]["b"] == "7"
+        assert _ask(driven.start(), "sh", "-c", "echo kept > ~/kept; cat ~/kept") == "kept"
+        moment = driven.snapshot()
+        fork = moment.fork()
+        try:
+            assert _ask(fork.start(), "cat", "/home/user/kept") == "kept"
+            processes = [psutil.Process(pid) for pid in fork.parts()["virtual machine"]]
+            assert len(processes) > 1
+        finally:
+            fork.stop()
+            moment.drop()
+        assert not psutil.wait_procs(processes, _GONE_S)[1]
+        _qemu(driven).kill()
+        assert isinstance(driven.fault(), DisconnectedError)
     finally:
-        env.close()
+        driven.stop()
+
+
+@pytest.fixture
+def own_image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Image:
+    """A disk that was brought, in a cache of its own."""
+    make_machine()
+    built = find_image(())
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return add_image(built.disk, built.packages, built.kernel, built.initrd, "brought=1")
+
+
+@pytest.mark.timeout(900)
+def test_a_brought_disk_boots_and_is_forked_by_copying_where_memory_cannot_be_mapped(
+    own_image: Image,
+) -> None:
+    spec = MachineSpec(width=640, height=480, memory_bytes=2**28, disk_bytes=2**26)
+    copied = LibvirtMachine(spec, own_image.key, fork="copied")
+    try:
+        assert "brought=1" in _ask(copied.start(), "sh", "-c", "echo kept > ~/kept; cat /proc/cmdline")
+        assert (copied.facts()["image"], "read the memory" in copied.facts()["fork"]) == (own_image.key, True)
+        moment = copied.snapshot()
+        fork = moment.fork()
+        try:
+            assert _ask(fork.start(), "cat", "/home/user/kept") == "kept"
+        finally:
+            fork.stop()
+            moment.drop()
+    finally:
+        copied.stop()
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("network", [False, True])
+def test_the_guest_reaches_the_host_only_where_it_was_asked_for(
+    monkeypatch: pytest.MonkeyPatch, network: bool
+) -> None:
+    """Even code that has left its cell: it is given all that the guest itself has."""
+    plain = _state._daemon_arguments
+    monkeypatch.setattr(_state, "_daemon_arguments", lambda spec, network: plain(spec, True))
+    other = LibvirtMachine(MachineSpec(width=640, height=480, memory_bytes=2**28), network=network)
+    with contextlib.ExitStack() as servers:
+        own = [servers.enter_context(socket.create_server((one, 0))) for one in _own_addresses()]
+        ends = [server.getsockname() for server in own]
+        ends.append(("10.0.2.2", ends[0][1]))  # this host's loopback, as guests see it
+        try:
+            told = _ask(other.start(), "python3", "-c", _CONNECT.format(ends=ends[1:]))
+        finally:
+            other.stop()
+    assert set(told.split()) == {"open" if network else "closed"}
+
+
+def _own_addresses() -> list[str]:
+    """This host's IPv4 addresses, the loopback's first."""
+    told = [one for some in psutil.net_if_addrs().values() for one in some if one.family == socket.AF_INET]
+    return sorted((one.address for one in told), key=lambda address: not address.startswith("127."))
+
+
+def _event(status: str) -> dict[str, object]:
+    return {"event": "MIGRATION", "data": {"status": status}}
 
 
 def _talk(guest: socket.socket) -> None:
@@ -282,10 +436,6 @@ def _talk(guest: socket.socket) -> None:
     with contextlib.suppress(OSError):
         while True:
             guest.sendall(b"x" * 65536)
-
-
-def _event(status: str) -> dict[str, object]:
-    return {"event": "MIGRATION", "data": {"status": status}}
 
 
 def _ask(endpoint: Endpoint, *command: str) -> str:

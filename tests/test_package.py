@@ -196,7 +196,13 @@ def test_the_wheel_has_all_modules_and_data(wheel: list[str]) -> None:
     assert {name for name, _ in modules()} <= shipped
     pages = ("replay.html", "viewer.html", "watch.html", "live.html", "colours.css", "task.toml")
     templates = [f"templates/{name}" for name in pages]
-    for data in ("py.typed", "envs/kalgebra/guest/plots.c", "images/guest/finish.sh", *templates):
+    for data in (
+        "py.typed",
+        "envs/kalgebra/guest/plots.c",
+        "images/guest/finish.sh",
+        "images/guest/sci-gym.service",
+        *templates,
+    ):
         assert f"sci_gym/{data}" in wheel
     assert "sci_gym_protos/vm_agent.proto" in wheel
     assert sum(name.startswith("sci_gym/envs/kalgebra/tasks/") for name in wheel) >= 15

@@ -171,7 +171,9 @@ def test_the_token_is_in_no_text_of_the_host(kept: Kept, machine: RemoteMachine)
 
 def test_what_is_missing_there_is_told_with_the_command(machine: RemoteMachine) -> None:
     machine.require([Requirement("sh", "dash", "it is there"), Requirement("no-such", "nowhere", "a test")])
-    with pytest.raises(MissingDependencyError, match=r"remote machine: no-such; install there with.*nowhere"):
+    with pytest.raises(
+        MissingDependencyError, match=r"remote machine needs no-such; install there with.*nowhere"
+    ):
         machine.start()
     assert not machine.running
 

@@ -9,7 +9,7 @@ from sci_gym.images import find_image
 from sci_gym.machines import MachineSpec
 from sci_gym.machines.libvirt import LibvirtMachine
 
-SPEC = MachineSpec(width=1280, height=800, memory_bytes=2**30)
+SPEC = MachineSpec()
 
 
 def make_machine() -> LibvirtMachine:

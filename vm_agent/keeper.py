@@ -3,13 +3,14 @@
 It runs as root beside nothing but the daemon, and listens to one private line, a serial port whose other end
 only the host's process holds. Each order is a line of JSON:
 
-    {"token": str, "time_ns": int, "seed": hex, "arguments": [str]}
+    {"token": str, "time_ns": int, "seed": hex, "arguments": [str], "disk_bytes": int, "network": bool}
 
 It says "awake" when it listens, and reads nothing that came before. The first order starts the daemon as an
-ordinary user with `arguments` and `token`. Each later one is the first word to a clone of this machine: it
-gives the daemon a token of its own in place of the one that all clones share, sets the clock, which stood
-still in between, and stirs the kernel's randomness, which would be the same in each. The answer is "ready",
-or "failed: " and why. When the daemon ends, the machine is switched off.
+ordinary user with `arguments` and `token`; all its files lie in memory and take `disk_bytes` at most, and
+with `network` there is a way out. Each later one is the first word to a clone of this machine: it gives the
+daemon a token of its own in place of the one that all clones share, sets the clock, which stood still in
+between, and stirs the kernel's randomness, which would be the same in each. The answer is "ready", or
+"failed: " and why. When the daemon ends, the machine is switched off.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ import time
 import tty
 from pathlib import Path
 from typing import Any, Optional
+
+from sci_gym_vm_agent import link
 
 _USER = 1000
 _ROOT = Path("/guest")
@@ -46,6 +49,7 @@ class Keeper:
 
     def run(self) -> None:
         """Follow orders until the daemon ends."""
+        link.join()
         self._answer("awake")
         while self._daemon is None or self._daemon.poll() is None:
             watched: "list[Any]" = [self._port]
@@ -65,27 +69,32 @@ class Keeper:
             order = json.loads(line)
             time.clock_settime_ns(time.CLOCK_REALTIME, int(order["time_ns"]))
             _stir(bytes.fromhex(order["seed"]))
-            daemon = self._daemon = self._daemon or _start(order["arguments"])
+            daemon = self._daemon = self._daemon or _start(order)
             assert daemon.stdin is not None  # both are piped by _start
             assert daemon.stdout is not None
             daemon.stdin.write(order["token"].encode() + b"\n")
             daemon.stdin.flush()
             return daemon.stdout.readline().decode().strip() or "failed: the daemon ended"
-        except (ValueError, KeyError, OSError) as error:
+        except (ValueError, KeyError, OSError, subprocess.SubprocessError) as error:
             return f"failed: {type(error).__name__}: {error}"
 
     def _answer(self, text: str) -> None:
         os.write(self._port, text.encode() + b"\n")
 
 
-def _start(arguments: Any) -> "subprocess.Popen[bytes]":
+def _start(order: Any) -> "subprocess.Popen[bytes]":
     """Start the daemon as an ordinary user; its log goes to the console."""
+    if order["network"]:
+        link.open_network()
+    _ROOT.mkdir(parents=True, exist_ok=True)
+    options = "nosuid,nodev,mode=755,size=%d" % order["disk_bytes"]
+    subprocess.run(["mount", "-t", "tmpfs", "-o", options, "guest", str(_ROOT)], check=True)
     for folder, owner in ((_ROOT, _USER), (_RUNTIME.parent, 0), (_RUNTIME, _USER), (_DISPLAYS, 0)):
         folder.mkdir(parents=True, exist_ok=True)
         os.chown(folder, owner, owner)
     _DISPLAYS.chmod(0o1777)
     return subprocess.Popen(
-        [sys.executable, "-S", "-m", "sci_gym_vm_agent", *arguments],
+        [sys.executable, "-S", "-m", "sci_gym_vm_agent", *order["arguments"]],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         user=_USER,

@@ -8,7 +8,7 @@ healthy desktop, with nothing left of the broken one.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -16,6 +16,7 @@ from sci_gym.app import App, ProgramSpec
 from sci_gym.chaos.cases import PROGRAM, Case, all_cases
 from sci_gym.chaos.stage import Stage, still_alive
 from sci_gym.errors import SciGymError, UnknownNameError
+from sci_gym.machines import load_machine
 
 __all__ = ["Case", "Outcome", "all_cases", "choose", "run"]
 
@@ -45,26 +46,30 @@ class Outcome:
         return asdict(self)
 
 
-def choose(names: Sequence[str] | None) -> list[Case]:
-    """The cases whose name contains one of `names`; all without any.
+def choose(names: Sequence[str] | None, machine: str = "sandbox") -> list[Case]:
+    """The cases that a machine allows, whose name contains one of `names`; all of them without any.
 
     Raises:
-        UnknownNameError: a name is in none.
+        UnknownNameError: a name is in none, or there is no such machine.
     """
-    cases = all_cases()
+    visible = load_machine(machine).visible
+    cases = [case for case in all_cases() if visible.issuperset(case.needs)]
     for name in names or ():
         if not any(name in case.name for case in cases):
             raise UnknownNameError("case", name, [case.name for case in cases])
     return [case for case in cases if not names or any(name in case.name for name in names)]
 
 
-def run(app: App, machine: str, cases: Sequence[Case]) -> Iterator[Outcome]:
+def run(
+    app: App, machine: str, cases: Sequence[Case], options: Mapping[str, Any] | None = None
+) -> Iterator[Outcome]:
     """Run cases one after the other, and yield the outcome of each.
 
     Args:
         app: whose program is on the desktop.
-        machine: a name of `machine_names`, whose processes this host can see.
+        machine: a name of `machine_names`.
         cases: see `choose`.
+        options: what the machine takes beside its size.
     """
     stage: Stage | None = None
     extra: ProgramSpec | None = None
@@ -74,7 +79,7 @@ def run(app: App, machine: str, cases: Sequence[Case]) -> Iterator[Outcome]:
                 if stage is not None:
                     stage.close()
                 extra = case.extra
-                stage = Stage(app, machine, [extra] if extra else [])
+                stage = Stage(app, machine, [extra] if extra else [], options or {})
                 stage.reset()
             yield _run_case(stage, case)
     finally:
@@ -85,7 +90,7 @@ def run(app: App, machine: str, cases: Sequence[Case]) -> Iterator[Outcome]:
 def _run_case(stage: Stage, case: Case) -> Outcome:
     blames = [stage.program.name if part == PROGRAM else part for part in case.blames]
     expected = " or ".join(part or "no fault" for part in blames)
-    outcome = Outcome(case.name, expected, case.deadline_s)
+    outcome = Outcome(case.name, expected, case.deadline_s * stage.slowness)
     processes = stage.processes()
     start = time.perf_counter()
     try:
@@ -95,8 +100,8 @@ def _run_case(stage: Stage, case: Case) -> Outcome:
     except SciGymError as error:
         outcome.misses.append(f"{type(error).__name__}: {error}")
     outcome.seconds = time.perf_counter() - start
-    if outcome.seconds > case.deadline_s:
-        outcome.misses.append(f"took longer than {case.deadline_s:.0f} s")
+    if outcome.seconds > outcome.deadline_s:
+        outcome.misses.append(f"took longer than {outcome.deadline_s:.0f} s")
     outcome.misses += _check_next(stage, [*processes, *stage.processes()])
     outcome.met = outcome.met or "no fault"
     return outcome

@@ -12,12 +12,14 @@ from typing import Any
 
 from sci_gym.app import ProgramSpec
 from sci_gym.chaos.stage import RESET_S, WAIT_S, BrokenPromiseError, Stage, step_deadline_s, wait_until
+from sci_gym.machines.libvirt import LibvirtMachine
 from sci_gym.specs import Action
 
 PROGRAM = "program"
+VIRTUAL = "virtual machine"
 PARTS = (
     PROGRAM, "display", "session bus", "accessibility bus", "accessibility registry", "window manager",
-    "daemon", "sandbox",
+    "daemon", "sandbox", VIRTUAL,
 )  # fmt: skip
 SIGNALS = {"kill": signal.SIGKILL, "stop": signal.SIGSTOP}
 _PYTHON = "/usr/bin/python3"
@@ -45,6 +47,7 @@ for _ in range(40):
         os._exit(0)
 while True: os.wait()
 """
+_NO_DEVICES = b"these are no devices"
 _WATCHED = 3
 _TYPED = "97"
 
@@ -62,6 +65,7 @@ class Case:
         deadline_s: until when it must be over.
         do: does it, and returns the faults that were told.
         extra: a program that runs beside the app's own.
+        needs: parts whose processes this host must see.
     """
 
     name: str
@@ -69,6 +73,7 @@ class Case:
     deadline_s: float
     do: Callable[[Stage], Faults]
     extra: ProgramSpec | None = None
+    needs: tuple[str, ...] = ()
 
 
 def all_cases() -> list[Case]:
@@ -78,9 +83,16 @@ def all_cases() -> list[Case]:
     return [
         *(_broken_in_step(part, verb, wait_s) for part in PARTS for verb in SIGNALS),
         *(_broken_in_reset(part, verb) for part in PARTS for verb in SIGNALS),
-        Case("crash program in a step", (PROGRAM,), wait_s, partial(_in_step, PROGRAM, signal.SIGSEGV)),
+        Case(
+            "crash program in a step",
+            (PROGRAM,),
+            wait_s,
+            partial(_in_step, PROGRAM, signal.SIGSEGV),
+            needs=(PROGRAM,),
+        ),
+        Case("damage the saved machine", (VIRTUAL,), RESET_S, _damage_saved, needs=(VIRTUAL,)),
         Case("block the program's main loop", (PROGRAM,), 2 * code_s, _until_told(_BLOCK, Action.type("1"))),
-        Case("lose a step's reply", ("",), wait_s, _lose_reply),
+        Case("lose a step's reply", ("",), wait_s, _lose_reply, needs=(PROGRAM,)),
         Case("fill the disk", ("",), code_s, _code(_FILL)),
         Case("use up memory by code", ("",), code_s, _code(_GROW, "python")),
         Case("use up memory by many processes", ("",), code_s, _code(_MANY, "python")),
@@ -101,13 +113,14 @@ def all_cases() -> list[Case]:
 
 def _broken_in_step(part: str, verb: str, deadline_s: float) -> Case:
     do = partial(_in_step, part, SIGNALS[verb])
-    return Case(f"{verb} {part} in a step", _blamed(part, verb), deadline_s, do)
+    return Case(f"{verb} {part} in a step", _blamed(part, verb), deadline_s, do, needs=(part,))
 
 
 def _broken_in_reset(part: str, verb: str) -> Case:
     # A program that dies or stops while it starts is launched again, which need not be told.
     blames = (*_blamed(part, verb), "") if part == PROGRAM else _blamed(part, verb)
-    return Case(f"{verb} {part} in a reset", blames, RESET_S, partial(_in_reset, part, SIGNALS[verb]))
+    do = partial(_in_reset, part, SIGNALS[verb])
+    return Case(f"{verb} {part} in a reset", blames, RESET_S, do, needs=(part,))
 
 
 def _blamed(part: str, verb: str) -> tuple[str, ...]:
@@ -134,13 +147,33 @@ def _in_step(part: str, number: int, stage: Stage) -> Faults:
 
 def _in_reset(part: str, number: int, stage: Stage) -> Faults:
     """Break a part while the program starts; the reset must be tried again until it succeeds."""
+    watched = part if part == VIRTUAL else PROGRAM
+    old = set(stage.pids(watched))
+
+    def send() -> None:
+        future = stage.begin(stage.reset)
+        wait_until(lambda: future.done() or set(stage.pids(watched)) - old, RESET_S)
+        if not future.done():
+            _send(stage, part, number)
+        stage.end(future, RESET_S * stage.slowness)
+
+    return _told_by_resets(stage, send)
+
+
+def _damage_saved(stage: Stage) -> Faults:
+    """Change what the coming machines would be cloned from."""
+    machine = stage.machine.inner
+    assert isinstance(machine, LibvirtMachine)  # no other needs VIRTUAL
+    assert machine.saved is not None  # it runs
+    with (machine.saved.folder / "devices").open("r+b") as devices:
+        devices.write(_NO_DEVICES)
+    return _told_by_resets(stage, stage.reset)
+
+
+def _told_by_resets(stage: Stage, reset: Callable[[], None]) -> Faults:
+    """The parts that were told before a reset succeeded."""
     before = stage.env.stats()["faults"]
-    old = set(stage.pids(PROGRAM))
-    future = stage.begin(stage.reset)
-    wait_until(lambda: future.done() or set(stage.pids(PROGRAM)) - old, RESET_S)
-    if not future.done():
-        _send(stage, part, number)
-    stage.end(future, RESET_S)
+    reset()
     after = stage.env.stats()["faults"]
     told = [part for part in after if after[part] > before.get(part, 0)]
     return dict.fromkeys(told, "the reset was tried again")

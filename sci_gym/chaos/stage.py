@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -40,22 +40,25 @@ class BrokenPromiseError(SciGymError):
 class Stage:
     """One environment of an app, and what chaos does to it."""
 
-    def __init__(self, app: App, machine: str, extra: Sequence[ProgramSpec] = ()) -> None:
+    def __init__(
+        self, app: App, machine: str, extra: Sequence[ProgramSpec], options: Mapping[str, Any]
+    ) -> None:
         """Plan it; `extra` programs run beside the app's own.
 
         Args:
             app: whose first program can be blocked by `touch ~/.sci-gym-block`.
             machine: a name of `machine_names`.
             extra: further programs.
+            options: what the machine takes beside its size.
         """
         self._files = tempfile.TemporaryDirectory(prefix="chaos-")
         self.app = _extended(app, Path(self._files.name), extra)
         width, height = _SIZE_PX
         spec = MachineSpec(width, height, memory_bytes=_MEMORY_BYTES, disk_bytes=_DISK_BYTES)
-        self.machine = TappedMachine(load_machine(machine)(spec))
+        self.machine = TappedMachine(load_machine(machine)(spec, **options))
         coordinator = Coordinator(lambda: self.machine, self.app, _TIMING)
-        options = EnvOptions(interface="hybrid", width=width, height=height)
-        self.env = SciEnv(self.app, select_tasks(app, None), coordinator, options)
+        chosen = EnvOptions(interface="hybrid", width=width, height=height)
+        self.env = SciEnv(self.app, select_tasks(app, None), coordinator, chosen)
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="chaos")
         self._seed = 0
 
@@ -75,6 +78,11 @@ class Stage:
         """The tap on the running machine."""
         assert self.machine.tap is not None  # there is one from the first reset on
         return self.machine.tap
+
+    @property
+    def slowness(self) -> float:
+        """How many times as long as on this host things may take on the machine."""
+        return self.machine.slowness
 
     def pids(self, part: str) -> list[int]:
         """The processes of a part; "program" is the app's first."""
@@ -110,16 +118,16 @@ class Stage:
         if fault is not None:
             self.tap.sent.wait(_SLACK_S)
             fault()
-        _, _, _, truncated, info = self.end(future, step_deadline_s(action))
+        _, _, _, truncated, info = self.end(future, step_deadline_s(action) * self.slowness)
         return {**info, "truncated": truncated}
 
     def processes(self) -> list[psutil.Process]:
         """Every process of the machine."""
         found = []
-        for pid in self.machine.parts().get("sandbox", ()):
+        for pid in {pid for pids in self.machine.parts().values() for pid in pids}:
             with contextlib.suppress(psutil.NoSuchProcess):
-                sandbox = psutil.Process(pid)
-                found += [sandbox, *sandbox.children(recursive=True)]
+                process = psutil.Process(pid)
+                found += [process, *process.children(recursive=True)]
         return found
 
     def editable(self) -> A11yNode | None:

@@ -19,10 +19,10 @@ _BLOCK_BYTES = 65_536
 
 
 class Tap:
-    """Passes connections on to a unix socket, and tells when a caller sends something."""
+    """Passes connections on to a daemon, and tells when a caller sends something."""
 
     def __init__(self, target: str) -> None:
-        """Listen on a socket of its own."""
+        """Listen on a socket of its own; `target` is unix:PATH or HOST:PORT."""
         self._target = target
         self._folder = tempfile.TemporaryDirectory(prefix="tap-")
         self.path = str(Path(self._folder.name) / "agent.sock")
@@ -53,9 +53,7 @@ class Tap:
         with contextlib.suppress(OSError):
             while True:
                 caller, _ = self._listener.accept()
-                daemon = socket.socket(socket.AF_UNIX)
-                with contextlib.suppress(OSError):
-                    daemon.connect(self._target)
+                daemon = _connect(self._target)
                 self._pairs.append((caller, daemon))
                 for source, target in ((caller, daemon), (daemon, caller)):
                     notices = source is caller
@@ -73,46 +71,76 @@ class Tap:
         source.close()  # each end by the thread that reads it
 
 
+def _connect(target: str) -> socket.socket:
+    """A socket to a target; one that nobody listens at gives a socket that is not connected."""
+    is_local = target.startswith(_SCHEME)
+    host, _, port = target.rpartition(":")
+    daemon = socket.socket(socket.AF_UNIX if is_local else socket.AF_INET)
+    with contextlib.suppress(OSError):
+        daemon.connect(target.removeprefix(_SCHEME) if is_local else (host, int(port)))
+    return daemon
+
+
 class TappedMachine(Machine):
-    """A machine with a tap on its connection."""
+    """A machine with a tap on its connection.
+
+    Attributes:
+        inner: the machine itself.
+        tap: on what runs.
+    """
 
     def __init__(self, machine: Machine) -> None:
         """Put a tap on `machine`."""
         super().__init__(machine.spec)
-        self._machine = machine
+        self.inner = machine
         self.tap: Tap | None = None
 
     def start(self) -> Endpoint:
         """Start it, and its tap."""
-        return self._listen(self._machine.start())
+        return self._listen(self.inner.start())
 
     def restore(self) -> Endpoint:
         """Bring it back, with a new tap."""
-        return self._listen(self._machine.restore())
+        return self._listen(self.inner.restore())
 
     def stop(self) -> bool:
         """End it and its tap."""
         if self.tap is not None:
             self.tap.close()
             self.tap = None
-        return self._machine.stop()
+        return self.inner.stop()
+
+    def keep(self, key: str) -> Endpoint | None:
+        """Ask the machine, and put a new tap on what runs then."""
+        endpoint = self.inner.keep(key)
+        return self._listen(endpoint) if endpoint else None
+
+    def recall(self, key: str) -> Endpoint | None:
+        """Ask the machine, and put a tap on it."""
+        endpoint = self.inner.recall(key)
+        return self._listen(endpoint) if endpoint else None
+
+    @property
+    def slowness(self) -> float:
+        """Ask the machine."""
+        return self.inner.slowness
 
     def require(self, requirements: Sequence[Requirement]) -> None:
         """Ask the machine."""
-        self._machine.require(requirements)
+        self.inner.require(requirements)
 
     def parts(self) -> Mapping[str, Sequence[int]]:
         """Ask the machine."""
-        return self._machine.parts()
+        return self.inner.parts()
 
     def fault(self) -> InfrastructureError | None:
         """Ask the machine."""
-        return self._machine.fault()
+        return self.inner.fault()
 
     @property
     def running(self) -> bool:
         """Whether the machine runs."""
-        return self._machine.running
+        return self.inner.running
 
     @classmethod
     def missing(cls) -> dict[str, str]:
@@ -120,9 +148,11 @@ class TappedMachine(Machine):
         return {}
 
     def _listen(self, endpoint: Endpoint) -> Endpoint:
-        if not endpoint.address.startswith(_SCHEME):
-            raise ConfigurationError(f"chaos: cannot cut a connection to {endpoint.address}; use the sandbox")
+        if endpoint.ca is not None:
+            raise ConfigurationError(
+                f"chaos: cannot cut a connection to {endpoint.address}, which is encrypted; use the sandbox"
+            )
         if self.tap is not None:
             self.tap.close()
-        self.tap = Tap(endpoint.address.removeprefix(_SCHEME))
+        self.tap = Tap(endpoint.address)
         return replace(endpoint, address=f"{_SCHEME}{self.tap.path}")

@@ -48,8 +48,8 @@ class Recipe:
         parts = {
             "suite": SUITE, "kernel": KERNEL, "disk": DISK, "packages": self.all_packages,
             "python": python_packages(), "daemon": daemon_digest(),
-            "scripts": [_digest(path) for path in sorted(GUEST.iterdir())],
-            "installers": {name: _digest(path) for name, path in sorted(self.installers.items())},
+            "scripts": [digest(path) for path in sorted(GUEST.iterdir())],
+            "installers": {name: digest(path) for name, path in sorted(self.installers.items())},
         }  # fmt: skip
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
 
@@ -75,10 +75,11 @@ def daemon_digest() -> str:
     """The same while the daemon's modules are."""
     total = hashlib.sha256()
     for name, path in daemon_files():
-        total.update(f"{name} {_digest(path)}\n".encode())
+        total.update(f"{name} {digest(path)}\n".encode())
     return total.hexdigest()
 
 
-def _digest(path: Path) -> str:
+def digest(path: Path) -> str:
+    """Of a file's content."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -25,12 +25,14 @@ class Image:
 
     Attributes:
         key: of its recipe.
-        folder: holds disk.qcow2, vmlinuz, initrd, the manifest, and templates of machines that ran it.
+        folder: holds disk.qcow2, vmlinuz and initrd unless the disk boots by itself, the manifest, and
+            templates of machines that ran it.
         packages: the Debian packages that were asked for.
         installers: names of further packages.
         daemon: digest of its daemon's modules.
         made_s: when, in seconds since 1970.
         build_s: how long the build took.
+        append: further arguments of its kernel.
     """
 
     key: str
@@ -40,11 +42,22 @@ class Image:
     daemon: str
     made_s: float
     build_s: float
+    append: str = ""
 
     @property
     def disk(self) -> Path:
         """Its disk, qcow2, never written to."""
         return self.folder / "disk.qcow2"
+
+    @property
+    def kernel(self) -> Path | None:
+        """To boot; None where the disk boots by itself."""
+        return self._optional("vmlinuz")
+
+    @property
+    def initrd(self) -> Path | None:
+        """The kernel's first file system."""
+        return self._optional("initrd")
 
     @property
     def size_bytes(self) -> int:
@@ -59,6 +72,10 @@ class Image:
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         return {**asdict(self), "size_bytes": self.size_bytes, "current": self.current}
+
+    def _optional(self, name: str) -> Path | None:
+        path = self.folder / name
+        return path if path.exists() else None
 
     def remove(self) -> None:
         """Delete it with its templates; machines that run on it keep their open files."""

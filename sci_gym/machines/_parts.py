@@ -10,6 +10,7 @@ import psutil
 _BWRAP = "bwrap"
 _PARTS = {"Xvfb": "display", "at-spi2-registryd": "accessibility registry", "openbox": "window manager"}
 _BUSES = {"bus.conf": "session bus", "at-spi.conf": "accessibility bus"}
+PARTS = (*_PARTS.values(), *_BUSES.values())
 _STARTERS = (_BWRAP, "prlimit")
 _CELL_DEPTH = 2  # bwrap, and in the new namespace bwrap once more, above the command
 

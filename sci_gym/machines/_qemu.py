@@ -2,78 +2,27 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
 import secrets
 import socket
 import subprocess
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
+from typing import Any
 
 from sci_gym.errors import DeadlineError, DisconnectedError, InfrastructureError, LaunchError
-from sci_gym.machines._accel import accelerator
+from sci_gym.machines._command import Hardware, Media, direct_command
 from sci_gym.machines._console import Console
-from sci_gym.machines._qmp import Line, Monitor
+from sci_gym.machines._domain import libvirt_command
+from sci_gym.machines._qmp import PART, Line, Monitor
 from sci_gym.machines._remains import Remains
 from sci_gym.machines._spawn import spawn
 
-COMMAND = "qemu-system-x86_64"
 PREFIX = "sci-gym-vm-"
-GUEST_PORT = 50051
-GUEST_ADDRESS = "10.0.2.15"
 _FORWARD = re.compile(r"TCP\[HOST_FORWARD\]\s+\d+\s+127\.0\.0\.1\s+(\d+)")
-_SANDBOX = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny"
-_KERNEL = "console=ttyS0 quiet loglevel=3 panic=-1 random.trust_cpu=on mitigations=off nowatchdog"
 _GREET_S = 20.0
 _LOAD_S = 60.0
-
-
-@dataclass(frozen=True, slots=True)
-class Hardware:
-    """What a guest runs on; a saved state goes on only on the same.
-
-    Attributes:
-        memory_bytes: of the guest.
-        cores: of the guest.
-    """
-
-    memory_bytes: int
-    cores: int
-
-    @property
-    def name(self) -> str:
-        """All that a saved state depends on."""
-        return f"{accelerator()[0]} {version()} {self.memory_bytes} {self.cores} {_KERNEL}"
-
-
-@dataclass(frozen=True, slots=True)
-class Media:
-    """The files that a QEMU works on.
-
-    Attributes:
-        kernel: to boot.
-        initrd: its first file system.
-        disk: qcow2, written to.
-        memory: file of the guest's memory; None keeps it in QEMU's process alone.
-        shared: whether the guest's writes go to the file of its memory; else they stay its own.
-    """
-
-    kernel: Path
-    initrd: Path
-    disk: Path
-    memory: Path | None
-    shared: bool
-
-
-@cache
-def version() -> str:
-    """QEMU's version, as it tells it."""
-    done = subprocess.run([COMMAND, "--version"], capture_output=True, text=True, check=True, timeout=60)
-    return done.stdout.partition("\n")[0]
 
 
 def make_overlay(base: Path, overlay: Path) -> None:
@@ -81,7 +30,7 @@ def make_overlay(base: Path, overlay: Path) -> None:
     command = ["qemu-img", "create", "-q", "-f", "qcow2", "-F", "qcow2", "-b", str(base), str(overlay)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     if done.returncode:
-        raise LaunchError("virtual machine", f"qemu-img cannot make a disk: {done.stderr.strip()}")
+        raise LaunchError(PART, f"qemu-img cannot make a disk: {done.stderr.strip()}")
 
 
 class Qemu:
@@ -108,62 +57,81 @@ class Qemu:
         Raises:
             LaunchError: it ended at once.
         """
-        self._remains = remains
+        self._remains, self._network = remains, hardware.network
         self._monitor_line, monitor = _pair()
         self.keeper, keeper = _pair()
         ours, console = socket.socketpair()
         self._console = Console(ours)
         descriptors = [monitor.fileno(), keeper.fileno(), console.fileno()]
-        command = _command(hardware, media, *descriptors)
-        command += ["-S"] if paused else []
-        command += [] if incoming is None else ["-incoming", "defer"]
+        more = [*(["-S"] if paused else []), *([] if incoming is None else ["-incoming", "defer"])]
+        if hardware.driver == "libvirt":
+            command = libvirt_command(hardware, media, remains.folder, descriptors, more)
+        else:
+            command = [*direct_command(hardware, media, *descriptors), *more]
         with monitor, keeper, console:
             remains.process = spawn(command, console.fileno(), descriptors)
         try:
             self.monitor = Monitor(self._monitor_line, _GREET_S)
             if incoming is not None:
                 self._load(incoming, without_memory=media.memory is not None and not media.shared)
-            if incoming is not None and not paused:
+            if paused:
+                return
+            if incoming is not None:
                 # What is said to the keeper before that is lost with the state that is replaced.
                 self.monitor.wait_for_move(_LOAD_S)
-                self.monitor.do("cont")
+            self.monitor.do("cont")  # libvirt starts it paused in any case
         except InfrastructureError as error:
-            raise LaunchError("virtual machine", f"QEMU did not start; {self.log()}") from error
+            raise LaunchError(PART, f"QEMU did not start; {self.log()}") from error
 
     def port(self) -> int:
         """The port of this host's loopback that leads to the daemon."""
         told = self.monitor.do("human-monitor-command", **{"command-line": "info usernet"})
         found = _FORWARD.search(told)
         if found is None:
-            raise LaunchError("virtual machine", f"QEMU forwards no port; it tells {told!r}")
+            raise LaunchError(PART, f"QEMU forwards no port; it tells {told!r}")
         return int(found[1])
 
-    def introduce(self, deadline_s: float, arguments: Sequence[str] | None = None) -> str:
-        """Start a booting guest's daemon with `arguments`, or greet the one of a clone; give its new token.
+    def greet(self, deadline_s: float) -> str:
+        """Give the daemon of a clone a new token, and tell it.
 
         The token goes through the keeper's line alone. With it go the time and fresh randomness.
+
+        Raises:
+            LaunchError: the guest did not answer within `deadline_s`.
+        """
+        return self._order(time.monotonic() + deadline_s)
+
+    def start_daemon(self, deadline_s: float, arguments: Sequence[str], disk_bytes: int) -> str:
+        """Wait until a guest has booted, start its daemon, and tell its token.
+
+        Args:
+            deadline_s: for all of it.
+            arguments: of the daemon's command line.
+            disk_bytes: of its files.
 
         Raises:
             LaunchError: the guest did not answer within `deadline_s`, or its daemon did not start.
         """
         end = time.monotonic() + deadline_s
+        self._expect("awake", end)
+        return self._order(end, arguments=[*arguments], disk_bytes=disk_bytes, network=self._network)
+
+    def _order(self, end_s: float, **more: Any) -> str:
         token = secrets.token_urlsafe(32)
-        if arguments is not None:
-            self._expect("awake", end)
         order = {"token": token, "time_ns": time.time_ns(), "seed": secrets.token_hex(64)}
-        self.keeper.write({**order, "arguments": list(arguments or ())})
-        self._expect("ready", end)
+        self.keeper.write({**order, **more})
+        self._expect("ready", end_s)
         return token
 
     def _expect(self, word: str, end_s: float) -> None:
         try:
             said = self.keeper.read(end_s).decode(errors="replace").strip()
         except DeadlineError as error:
-            raise LaunchError("virtual machine", f"the guest was not {word} in time; {self.log()}") from error
+            raise LaunchError(PART, f"the guest was not {word} in time; {self.log()}") from error
         except DisconnectedError as error:
-            raise LaunchError("virtual machine", f"ended while it started; {self.log()}") from error
+            raise LaunchError(PART, f"ended while it started; {self.log()}") from error
         if said != word:
-            raise LaunchError("virtual machine", f"its daemon: {said}; {self.log()}")
+            raise LaunchError(PART, f"its daemon: {said}; {self.log()}")
 
     def save(self, descriptor: int, deadline_s: float, *, without_memory: bool) -> None:
         """Stop the guest, and write its state to a descriptor.
@@ -200,7 +168,17 @@ class Qemu:
         try:
             self._remains.process.wait(deadline_s)
         except subprocess.TimeoutExpired:
-            raise DeadlineError("virtual machine", f"did not end within {deadline_s:.0f} s") from None
+            raise DeadlineError(PART, f"did not end within {deadline_s:.0f} s") from None
+
+    def standstill(self) -> InfrastructureError | None:
+        """Why the guest does not run, None when it does."""
+        try:
+            status = self.monitor.do("query-status")["status"]
+        except InfrastructureError as error:
+            return error
+        if status == "io-error":
+            return InfrastructureError(PART, "its disk cannot be written to; this host's may be full")
+        return None if status == "running" else InfrastructureError(PART, f"stands still: {status}")
 
     def log(self) -> str:
         """The end of what QEMU and the guest's console said."""
@@ -220,32 +198,3 @@ _EVENTS = {"capability": "events", "state": True}
 def _pair() -> tuple[Line, socket.socket]:
     ours, theirs = socket.socketpair()
     return Line(ours), theirs
-
-
-def _command(hardware: Hardware, media: Media, monitor: int, keeper: int, console: int) -> list[str]:
-    accel, _ = accelerator()
-    emulated = accel == "tcg"
-    memory = {"qom-type": "memory-backend-ram", "id": "ram", "size": hardware.memory_bytes, "reserve": False}
-    if media.memory is not None:
-        mapped = {"mem-path": str(media.memory), "share": media.shared}
-        memory |= {"qom-type": "memory-backend-file", **mapped}
-    disk = f"if=none,id=disk,format=qcow2,cache=unsafe,discard=unmap,file={_escaped(media.disk)}"
-    forward = f"hostfwd=tcp:127.0.0.1:0-{GUEST_ADDRESS}:{GUEST_PORT}"
-    line = ["setpriv", "--pdeathsig", "KILL", "--no-new-privs", COMMAND, "-nodefaults", "-no-user-config"]
-    line += ["-display", "none", "-no-reboot", "-sandbox", _SANDBOX]
-    line += ["-machine", "pc,memory-backend=ram,vmport=off", "-rtc", "base=utc"]
-    line += ["-accel", "tcg,thread=multi,tb-size=256" if emulated else "kvm"]
-    line += ["-cpu", "max" if emulated else "host", "-smp", str(hardware.cores)]
-    line += ["-m", f"{hardware.memory_bytes}B", "-object", json.dumps(memory)]
-    line += ["-kernel", str(media.kernel), "-initrd", str(media.initrd), "-append", _KERNEL]
-    line += ["-drive", disk, "-device", "virtio-blk-pci,drive=disk", "-device", "virtio-rng-pci"]
-    line += ["-netdev", f"user,id=net,restrict=on,ipv6=off,{forward}"]
-    line += ["-device", "virtio-net-pci,netdev=net,romfile="]
-    line += ["-chardev", f"socket,id=console,fd={console}", "-serial", "chardev:console"]
-    line += ["-chardev", f"socket,id=keeper,fd={keeper}", "-serial", "chardev:keeper"]
-    line += ["-chardev", f"socket,id=monitor,fd={monitor}", "-mon", "chardev=monitor,mode=control"]
-    return line
-
-
-def _escaped(path: Path) -> str:
-    return os.fspath(path).replace(",", ",,")

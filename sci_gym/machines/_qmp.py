@@ -12,9 +12,9 @@ from typing import Any
 
 from sci_gym.errors import DeadlineError, DisconnectedError, InfrastructureError, ProtocolError
 
-_ANSWER_S = 30.0
+PART = "virtual machine"
+_ANSWER_S = 20.0
 _MOST_BYTES = 2**20
-_PART = "virtual machine"
 
 
 class Line:
@@ -43,7 +43,7 @@ class Line:
         try:
             self._socket.sendmsg([line], rights)
         except OSError as error:
-            raise DisconnectedError(_PART, f"QEMU has ended ({error.strerror})") from error
+            raise DisconnectedError(PART, f"QEMU has ended ({error.strerror})") from error
 
     def read(self, deadline_s: float) -> bytes:
         """The next line, without its end; `deadline_s` is on the monotonic clock.
@@ -55,16 +55,16 @@ class Line:
         """
         while b"\n" not in self._text:
             if len(self._text) > _MOST_BYTES:
-                raise ProtocolError(_PART, f"a line of more than {_MOST_BYTES} bytes was said")
+                raise ProtocolError(PART, f"a line of more than {_MOST_BYTES} bytes was said")
             try:
                 self._socket.settimeout(max(deadline_s - time.monotonic(), 0.001))
                 data = self._socket.recv(65536)
             except TimeoutError:
-                raise DeadlineError(_PART, "said nothing in time") from None
+                raise DeadlineError(PART, "said nothing in time") from None
             except OSError as error:
-                raise DisconnectedError(_PART, f"QEMU has ended ({error.strerror})") from error
+                raise DisconnectedError(PART, f"QEMU has ended ({error.strerror})") from error
             if not data:
-                raise DisconnectedError(_PART, "QEMU has ended")
+                raise DisconnectedError(PART, "QEMU has ended")
             self._text += data
         line, _, self._text = self._text.partition(b"\n")
         return line
@@ -93,7 +93,7 @@ class Monitor:
             if "event" in answer:
                 self._events.append(answer)
             if "error" in answer:
-                raise InfrastructureError(_PART, f"QEMU: {command}: {answer['error'].get('desc')}")
+                raise InfrastructureError(PART, f"QEMU: {command}: {answer['error'].get('desc')}")
             if "return" in answer:
                 return answer["return"]
 
@@ -117,5 +117,5 @@ class Monitor:
 def _over(event: dict[str, Any]) -> bool:
     status = event["data"]["status"]
     if status in ("failed", "cancelled"):
-        raise InfrastructureError(_PART, f"its state could not be moved: {status}")
+        raise InfrastructureError(PART, f"its state could not be moved: {status}")
     return bool(status == "completed")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import grpc
 
 from sci_gym.errors import LaunchError
+from sci_gym.machines._qmp import PART
 from sci_gym.machines.base import Endpoint
 from sci_gym_protos import PROTOCOL_VERSION
 from sci_gym_protos import vm_agent_pb2 as pb
@@ -31,4 +32,4 @@ def warm(endpoint: Endpoint, deadline_s: float) -> None:
                 request = pb.StepRequest(step_id=number, input=click, settle=_SETTLE, observe=observe)
                 stub.Step(request, timeout=deadline_s, metadata=metadata, wait_for_ready=True)
     except grpc.RpcError as error:
-        raise LaunchError("virtual machine", f"its daemon failed a first step: {error.details()}") from error
+        raise LaunchError(PART, f"its daemon failed a first step: {error.details()}") from error

@@ -85,10 +85,12 @@ class Machine(abc.ABC):
     Attributes:
         title: what messages call this kind of machine.
         single: the options name one desktop, of which no second can be had.
+        visible: the parts whose processes this host can tell, see `parts`.
     """
 
     title: ClassVar[str] = "this machine"
     single: ClassVar[bool] = False
+    visible: ClassVar[frozenset[str]] = frozenset()
 
     @property
     def slowness(self) -> float:
@@ -168,9 +170,9 @@ class Machine(abc.ABC):
     def parts(self) -> Mapping[str, Sequence[int]]:
         """The processes that it consists of, by their ids on this host, to be watched or broken.
 
-        Keys: "sandbox" (what ends everything with it), "daemon", "display", "session bus", "accessibility
-        bus", "accessibility registry", "window manager", and the main processes of programs by their
-        executable's name.
+        Keys: those of `visible`: "sandbox" or "virtual machine" (what ends everything with it), "daemon",
+        "display", "session bus", "accessibility bus", "accessibility registry", "window manager"; instead of
+        "program", the main processes of programs by their executable's name.
 
         Raises:
             ConfigurationError: its processes cannot be seen from this host.

@@ -24,7 +24,7 @@ from sci_gym.app import Requirement
 from sci_gym.errors import DisconnectedError, InfrastructureError, LaunchError, MissingDependencyError
 from sci_gym.frames import memory_bytes
 from sci_gym.machines._owned import OwnedMachine
-from sci_gym.machines._parts import find_parts, stopped
+from sci_gym.machines._parts import PARTS, find_parts, stopped
 from sci_gym.machines._remains import Remains
 from sci_gym.machines._shared import share_memory
 from sci_gym.machines._spawn import spawn
@@ -50,6 +50,7 @@ class SandboxMachine(OwnedMachine):
 
     title = "the sandbox"
     prefix = "sci-gym-"
+    visible = frozenset({*PARTS, "sandbox", "daemon", "program"})
     commands: ClassVar[Mapping[str, str]] = {
         "bwrap": "bubblewrap",
         "prlimit": "util-linux",

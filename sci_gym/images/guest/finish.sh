@@ -24,9 +24,13 @@ echo sci-gym > "$root/etc/hostname"
 echo '127.0.0.1 localhost sci-gym' > "$root/etc/hosts"
 echo 5c1c5c1c5c1c5c1c5c1c5c1c5c1c5c1c > "$root/etc/machine-id"
 rm -f "$root/etc/resolv.conf" "$root/etc/apt/apt.conf.d/99mmdebstrap"
-rm -rf "$root"/var/lib/apt/lists/* "$root"/var/cache/apt/* "$root"/var/log/* "$root"/tmp/*
+rm -rf "$root"/var/lib/apt/lists/* "$root"/var/cache/apt/* "$root"/var/log/*
 mkdir -p "$root/guest"
 chroot "$root" python3 -m compileall -q /opt/sci-gym
+
+# mmdebstrap still needs what it keeps there: without its settings, apt would clean up this host instead.
+mv "$root/tmp" "$OUT/tmp"
+mkdir -m 1777 "$root/tmp"
 
 # A bind shows the root alone, without what is mounted in it; where mounting is not to be had, nothing is.
 view=$OUT/view
@@ -34,3 +38,5 @@ mkdir "$view"
 mount --bind "$root" "$view" 2>/dev/null || view=$root
 mke2fs -q -t ext4 -O ^has_journal -m 0 -d "$view" "$OUT/disk.raw" "$SIZE"
 [ "$view" = "$root" ] || umount "$view"
+rmdir "$root/tmp"
+mv "$OUT/tmp" "$root/tmp"

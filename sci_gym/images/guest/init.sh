@@ -1,5 +1,5 @@
 #!/bin/busybox sh
-# The first process: loads the drivers, mounts the disk, sets the one address, and hands over to the keeper.
+# The first process: loads the drivers, mounts the disk, and hands over to the keeper.
 export PATH=/bin
 /bin/busybox --install -s /bin
 mount -t proc proc /proc
@@ -8,8 +8,6 @@ mount -t devtmpfs dev /dev
 while read -r module; do insmod "/modules/$module"; done < /modules/order
 hostname sci-gym
 ip link set lo up
-ip addr add 10.0.2.15/24 dev eth0
-ip link set eth0 up
 mount -t ext4 -o noatime,nodev,nosuid /dev/vda /disk
 mkdir -p /dev/pts /dev/shm
 mount -t devpts -o gid=5,mode=620 devpts /dev/pts
