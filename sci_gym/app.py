@@ -106,6 +106,11 @@ class App(abc.ABC):
     predicates: ClassVar[Mapping[str, Callable[..., bool]]]
     inspections: ClassVar[Mapping[str, Callable[..., Inspection]]] = {}
 
+    @property
+    def parts(self) -> tuple[App, ...]:
+        """The apps whose programs share the desktop: this one alone, unless it is a `Composition`."""
+        return (self,)
+
     @abc.abstractmethod
     def ready(self, observation: Observation) -> bool:
         """Whether the program can take input."""

@@ -16,7 +16,7 @@ class TargetNotFoundError(ConfigurationError):
     """An oracle's step names an object that is not on screen."""
 
 
-def resolve(step: OracleStep, tree: A11yTree) -> Action:
+def resolve(step: OracleStep, shown: A11yTree) -> Action:
     """The step's action, at the middle of its target.
 
     Raises:
@@ -24,7 +24,7 @@ def resolve(step: OracleStep, tree: A11yTree) -> Action:
     """
     if step.role is None:
         return step.action
-    same_role = [node for node in tree.showing if node.role == step.role and node.box is not None]
+    same_role = [node for node in shown if node.role == step.role and node.box is not None]
     found = [node for node in same_role if step.name is None or node.name == step.name]
     try:
         x, y = _middle(found[step.nth])
@@ -48,7 +48,7 @@ def play(
         TargetNotFoundError: a target is not on screen.
     """
     for step in oracle:
-        action = resolve(step, env.unwrapped.last.tree)  # type: ignore[attr-defined]
+        action = resolve(step, env.unwrapped.last.showing)  # type: ignore[attr-defined]
         _, reward, terminated, truncated, info = env.step(action)
         yield action, float(reward), terminated, truncated, info
         if terminated or truncated:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 from sci_gym import codec
@@ -113,6 +113,7 @@ class Stage:
                 self._launch(self.client)
         with self._stats.timed("ready"):
             self.wait_for(f"{self._app.title} ready", self._app.ready)
+            self._bring_to_front(self._app.parts[0])
         if kept is None and (moved := self.machine.keep(key)) is not None:
             self._disconnect()
             self._connect(moved)
@@ -156,9 +157,12 @@ class Stage:
 
     def set_up(self, verbs: Sequence[Verb]) -> None:
         """Run a task's set-up."""
+        parts = {part.name: part for part in self._app.parts}
         for verb in verbs:
-            function = self._app.verbs[verb.name.removeprefix(f"{self._app.name}.")]
-            function(self, **verb.arguments)
+            name, _, function = verb.name.partition(".")
+            self._bring_to_front(parts[name])
+            parts[name].verbs[function](self, **verb.arguments)
+        self._bring_to_front(self._app.parts[0])
 
     def act(self, action: Action) -> Observation:
         """Act at most once, wait for the screen to settle, and observe that moment.
@@ -217,6 +221,18 @@ class Stage:
         """End the machine under whatever goes on here, which then fails; from any thread."""
         if not self.machine.stop():
             self._stats.count("unstoppable")
+
+    def _bring_to_front(self, part: App) -> None:
+        """Raise the windows of one of several apps, so that set-up and the first step meet it in front."""
+        if len(self._app.parts) < 2:
+            return
+        names = {program.name for program in part.programs}
+        seen = self.observe()
+        if not _is_active(seen, names):
+            for window in seen.windows:
+                if window.program in names:
+                    self.client.activate_window(window.id)
+            self.wait_for(f"{part.title} in front", lambda shown: _is_active(shown, names))
 
     def _connect(self, endpoint: Endpoint, last_step_id: int = 0) -> None:
         self._client = VMAgentClient(endpoint, self._timing.answer_s, last_step_id=last_step_id)
@@ -277,6 +293,10 @@ class Stage:
         )
         ended = "timed out" if result.timed_out else f"exit code {result.exit_code}"
         return f"{result.stdout}{result.stderr}[{ended}]"
+
+
+def _is_active(observation: Observation, programs: Collection[str]) -> bool:
+    return any(window.active and window.program in programs for window in observation.windows)
 
 
 def _launched(app: App) -> str:

@@ -159,6 +159,11 @@ def formula(evidence: Evidence, *, path: str, equals: str, label: str = "") -> b
     return bool(labelled) and numbered and compiles(evidence, path=path)
 
 
+def unwritten(evidence: Evidence, *, path: str, text: str) -> bool:
+    """The saved document compiles, and its source does not contain a text outside comments."""
+    return compiles(evidence, path=path) and text not in _live(evidence, path)
+
+
 def edited(evidence: Evidence, *, path: str, text: str) -> bool:
     """The editor's text, saved or not, contains a piece of LaTeX outside comments, white space apart."""
     document = _document(evidence, path)
@@ -201,7 +206,7 @@ PREDICATES: Mapping[str, Callable[..., bool]] = {
     for predicate in (
         saved, compiles, shows, lacks, abstract_shows, outline, section_shows, table, caption, refers,
         refers_to_caption, draws, cites,
-        macro, not_written, formula, edited, edited_section, document_open, bookmark, setting, exported,
+        macro, not_written, unwritten, formula, edited, edited_section, document_open, bookmark, setting, exported,
     )
 }  # fmt: skip
 """By name, as task files call them after `texstudio.`."""
