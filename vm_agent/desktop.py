@@ -30,8 +30,8 @@ from sci_gym_vm_agent.settle import Activity, DamageWatch, cells
 
 T = TypeVar("T")
 _DISPLAY_CALL_S = 8.0
-# Each press brings the next of all windows to the front at once: a list to choose from would wait for Alt to be
-# released, which comes too early for openbox when keys are pressed as fast as they are here.
+# Each press brings the next of all windows to the front at once: a list to choose from would wait for Alt to
+# be released, which comes too early for openbox when keys are pressed as fast as they are here.
 _RING = "<interactive>no</interactive><linear>yes</linear><raise>yes</raise>"
 _WINDOW_MANAGER_CONFIG = """<?xml version="1.0" encoding="UTF-8"?>
 <openbox_config xmlns="http://openbox.org/3.4/rc">

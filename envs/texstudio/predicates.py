@@ -18,6 +18,7 @@ from sci_gym.specs import Evidence
 
 _REFERENCES = ("ref", "autoref", "cref", "Cref", "eqref", "vref", "nameref", "hyperref")
 _CITATIONS = ("cite", "citep", "citet", "parencite", "textcite", "autocite")
+_TABULARS = ("tabular", "tabular*", "tabularx", "longtable", "array")
 MIN_DRAWN = 200
 """Dark pixels, at 72 an inch, that a figure draws at least."""
 
@@ -81,14 +82,12 @@ def section_shows(evidence: Evidence, *, path: str, section: str, text: str) -> 
 
 def table(evidence: Evidence, *, path: str, rows: list[list[str]]) -> bool:
     """The pages show a tabular with these rows, one below the other, each nothing but its cells in order."""
-    lines = page.lines_of(_pages(evidence, path))
-    texts = _live(evidence, path)
-    if not any(
-        latex.environments(texts, name) for name in ("tabular", "tabular*", "tabularx", "longtable", "array")
-    ):
+    source = _live(evidence, path)
+    bodies = [body for name in _TABULARS for body in latex.environments(source, name)]
+    if not any(body.count("&") >= sum(len(row) - 1 for row in rows) for body in bodies):
         return False
-    starts = range(len(lines) - len(rows) + 1)
-    return any(all(page.has_row(lines[at + n], row) for n, row in enumerate(rows)) for at in starts)
+    lines = iter(page.lines_of(_pages(evidence, path)))
+    return all(any(page.has_row(line, row) for line in lines) for row in rows)
 
 
 def caption(
@@ -205,8 +204,8 @@ PREDICATES: Mapping[str, Callable[..., bool]] = {
     predicate.__name__: predicate
     for predicate in (
         saved, compiles, shows, lacks, abstract_shows, outline, section_shows, table, caption, refers,
-        refers_to_caption, draws, cites,
-        macro, not_written, unwritten, formula, edited, edited_section, document_open, bookmark, setting, exported,
+        refers_to_caption, draws, cites, macro, not_written, unwritten, formula, edited, edited_section,
+        document_open, bookmark, setting, exported,
     )
 }  # fmt: skip
 """By name, as task files call them after `texstudio.`."""
