@@ -94,6 +94,7 @@ class TeXstudio(App):
             current: path of the document in front, or None.
             structure: the titles that the structure view shows.
             log: `{"file", "type", "line", "message"}` of each issue of the last build, in the log's table.
+            view: whether "Side Panel", "Messages / Log File" and "Statusbar" are shown.
             settings: TeXstudio's settings by key, such as "Editor/Font Size", when the task's `files` name
                 `.config/texstudio/texstudio.ini`, which is written when a dialog of settings is closed.
             typeset: path to what TeX makes of the documents that the task inspects, see `guest/typeset.py`.

@@ -188,6 +188,20 @@ def bookmark(evidence: Evidence, *, path: str, text: str) -> bool:
     return bool(wanted) and sorted(set(document.get("bookmarks", ()))) == wanted
 
 
+def titled(evidence: Evidence, *, path: str, text: str) -> bool:
+    r"""The pages begin with a title, as \maketitle typesets it."""
+    source, shown = _live(evidence, path), _text(evidence, path)
+    found = page.place(shown, text)
+    return r"\maketitle" in source and found is not None and found[0] == 0
+
+
+def view(
+    evidence: Evidence, *, name: Literal["Side Panel", "Messages / Log File", "Statusbar"], shown: bool
+) -> bool:
+    """A part of the window is shown or not, as the entry of that name in the menu View, Show has it."""
+    return _state(evidence).get("view", {}).get(name) is shown
+
+
 def setting(evidence: Evidence, *, key: str, equals: str) -> bool:
     """A setting has a value in TeXstudio's settings file; it must be in `files` of the task."""
     return bool(_state(evidence).get("settings", {}).get(key) == equals)
@@ -205,7 +219,7 @@ PREDICATES: Mapping[str, Callable[..., bool]] = {
     for predicate in (
         saved, compiles, shows, lacks, abstract_shows, outline, section_shows, table, caption, refers,
         refers_to_caption, draws, cites, macro, not_written, unwritten, formula, edited, edited_section,
-        document_open, bookmark, setting, exported,
+        document_open, bookmark, titled, view, setting, exported,
     )
 }  # fmt: skip
 """By name, as task files call them after `texstudio.`."""

@@ -9,12 +9,13 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from sci_gym.envs.texstudio.settings import read_settings
-from sci_gym.specs import A11yTree, Observation
+from sci_gym.specs import A11yTree, Observation, State
 
 PROGRAM = "texstudio"
 HOME = PurePosixPath("/home/user")
 SETTINGS_FILE = ".config/texstudio/texstudio.ini"
 LOG_COLUMNS = ("file", "type", "line", "message")
+VIEWS = ("Side Panel", "Messages / Log File", "Statusbar")
 MAX_LISTED = 200
 """Rows of the structure and of the log that count."""
 
@@ -29,6 +30,7 @@ def observed(observation: Observation) -> dict[str, Any]:
         "current": _current(observation),
         "structure": _structure(tree),
         "log": _log(tree),
+        "view": _view(tree),
         "settings": read_settings(observation.files.get(SETTINGS_FILE)),
         "typeset": _typeset(observation),
     }
@@ -107,6 +109,13 @@ def _log(tree: A11yTree) -> list[dict[str, str]]:
                     rows.setdefault(row, {})[LOG_COLUMNS[column]] = cell.name
             return [rows[row] for row in sorted(rows)]
     return []
+
+
+def _view(tree: A11yTree) -> dict[str, bool]:
+    """What is checked in the menu View, Show."""
+    menus = [node for node in tree if node.role == "menu item" and node.name == "Show"]
+    entries = [entry for menu in menus for entry in tree.descendants(menu) if entry.name in VIEWS]
+    return {entry.name: entry.has(State.CHECKED) for entry in entries}
 
 
 def _typeset(observation: Observation) -> dict[str, Any]:
