@@ -117,8 +117,8 @@ def page(boxes: bytes, image: bytes) -> "dict[str, Any]":
             slice(y * width + max(int(left), 0), y * width + min(int(right) + 1, width))
             for y in range(max(int(top), 0), min(int(bottom) + 1, height))
         ]
-        if is_seen(data, rows) and len(words) < MAX_WORDS:
-            text = html.unescape(found[5].decode("utf-8", "replace"))
+        text = html.unescape(found[5].decode("utf-8", "replace"))
+        if is_seen(text, data, rows) and len(words) < MAX_WORDS:
             words.append([text, round(left, 1), round(top, 1), round(right, 1), round(bottom, 1), rows])
     for word in words:
         for row in word.pop():
@@ -126,15 +126,17 @@ def page(boxes: bytes, image: bytes) -> "dict[str, Any]":
     return {"words": words, "drawn": sum(1 for value in data if value < DARK)}
 
 
-def is_seen(data: bytearray, rows: "list[slice]") -> bool:
-    """Whether a word stands out from its ground; a frame around it does not count."""
-    inside = (
-        [data[row.start + 1 : row.stop - 1] for row in rows[1:-1]]
-        if len(rows) > 4
-        else [data[row] for row in rows]
-    )
-    seen = b"".join(inside)
-    return bool(seen) and max(seen) - min(seen) >= CONTRAST
+def is_seen(text: str, data: bytearray, rows: "list[slice]") -> bool:
+    """Whether a word stands out from its ground: somewhere across its middle, dark and light take turns.
+
+    Frames and lines drawn over, under or beside it do not.
+    """
+    edge = 1 if any(letter.isalnum() for letter in text) else 0
+    for row in rows[len(rows) // 4 : len(rows) - len(rows) // 4]:
+        seen = data[row.start + edge : row.stop - edge]
+        if seen and max(seen) - min(seen) >= CONTRAST:
+            return True
+    return False
 
 
 def document(folder: Path, name: str) -> "dict[str, Any]":
