@@ -167,7 +167,7 @@ class Programs:
         await self._forget(program)
         raise PartUnavailable(
             request.name,
-            f"did not register with the accessibility bus in {program.launches} launches of "
+            f"did not {_sign(request)} in {program.launches} launches of "
             f"{request.register_ms} ms each; its stderr ends: {program.message().stderr_tail[-500:]!r}",
         )
 
@@ -206,7 +206,8 @@ class Programs:
         end = loop.time() + timeout_s
         while program.running and loop.time() < end:
             known = [pid for _, pid in await self._accessibility.applications()]
-            if program.main_pid and program.main_pid in known:
+            reported = bool(program.state) or not program.request.await_report
+            if reported and program.main_pid and program.main_pid in known:
                 return True
             await self._activity.next_change(min(_CHECK_S, end - loop.time()))
         return False
@@ -214,3 +215,8 @@ class Programs:
     async def _forget(self, program: RunningProgram) -> None:
         await program.end(0)
         self._programs.pop(program.id, None)
+
+
+def _sign(request: pb.LaunchRequest) -> str:
+    report = " and report" if request.await_report else ""
+    return f"register with the accessibility bus{report}"

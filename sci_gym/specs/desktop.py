@@ -180,9 +180,13 @@ class A11yTree:
         shown = {-1}
         kept = []
         for node in self.nodes:
+            if node.parent == -1:  # GTK's applications have no states
+                kept.append(node)
+                shown.add(node.index)
+                continue
             if node.parent not in shown or node.states & _SHOWS != _SHOWS:
                 continue
-            if node.parent == -1 or node.showing:
+            if node.showing:
                 kept.append(node)
             elif node.role in _ITEM_VIEWS:
                 continue
