@@ -49,7 +49,7 @@ class ProgramSpec:
             of the program imports before anything else. What it reports on the descriptor that
             SCI_GYM_STATE_FD names comes back in `Program.state`.
         register_s: how long it may take to register with the accessibility bus before it is launched again.
-        reports: its start-up module reports when the program is able to answer, which counts with `register_s`.
+        reports: its start-up module reports once the program is able to answer, within `register_s`.
     """
 
     name: str

@@ -85,7 +85,9 @@ def make_rasters() -> None:
 def make_vectors() -> None:
     """The maps of the mapset that is worked in, with their tables."""
     wells = "".join("|".join(map(str, well[1:3] + well[:1] + well[3:])) + "\n" for well in WELLS)
-    columns = "x double precision, y double precision, cat int, name varchar(20), depth int, yield double precision"
+    columns = (
+        "x double precision, y double precision, cat int, name varchar(20), depth int, yield double precision"
+    )
     grass("v.in.ascii", "input=-", "output=wells", "cat=3", f"columns={columns}", text=wells)
     lines = "".join(
         f"L {len(points)} 1\n" + "".join(f" {x} {y}\n" for x, y in points) + f" 1 {cat}\n"
@@ -141,10 +143,21 @@ def session() -> dict:
     path = [f"{GISBASE}/bin", f"{GISBASE}/scripts", "/usr/bin", "/bin"]
     python = [one for one in env.get("PYTHONPATH", "").split(":") if one] + [f"{GISBASE}/etc/python"]
     env.update(
-        GISBASE=GISBASE, GISRC=str(SESSION / "gisrc"), GRASS_VERSION="8.2.1", GIS_LOCK="1", TMPDIR=str(SESSION),
-        PATH=":".join(path), LD_LIBRARY_PATH=f"{GISBASE}/lib", PYTHONPATH=":".join(python),
-        GRASS_PYTHON="/usr/bin/python3", GRASS_ADDON_BASE=str(SETTINGS / "addons"), GRASS_PROJSHARE="/usr/share/proj",
-        GRASS_PAGER="cat", GRASS_GNUPLOT="gnuplot -persist", GRASS_HTML_BROWSER="true", LC_NUMERIC="C",
+        GISBASE=GISBASE,
+        GISRC=str(SESSION / "gisrc"),
+        GRASS_VERSION="8.2.1",
+        GIS_LOCK="1",
+        TMPDIR=str(SESSION),
+        PATH=":".join(path),
+        LD_LIBRARY_PATH=f"{GISBASE}/lib",
+        PYTHONPATH=":".join(python),
+        GRASS_PYTHON="/usr/bin/python3",
+        GRASS_ADDON_BASE=str(SETTINGS / "addons"),
+        GRASS_PROJSHARE="/usr/share/proj",
+        GRASS_PAGER="cat",
+        GRASS_GNUPLOT="gnuplot -persist",
+        GRASS_HTML_BROWSER="true",
+        LC_NUMERIC="C",
     )
     return env
 

@@ -43,6 +43,7 @@ def look(app, reporter):
     for what, reader in readers.items():
         reporter.say(what, attempt(reader, frame))
     reporter.say("windows", attempt(windows, wx))
+    reporter.say("plots", attempt(plots, wx))
     reporter.say("main", attempt(wx.Frame.GetTitle, frame))
 
 
@@ -127,7 +128,15 @@ def commands(frame):
 
 def windows(wx):
     """Titles of the windows beside the main one, in the order in which they were opened."""
-    return [one.GetTitle() for one in wx.GetTopLevelWindows() if one.IsShown() and hasattr(one, "GetTitle")][1:]
+    return [one.GetTitle() for one in wx.GetTopLevelWindows() if one.IsShown() and hasattr(one, "GetTitle")][
+        1:
+    ]
+
+
+def plots(wx):
+    """The maps that each open plotting tool shows, by the tool's title."""
+    tools = [one for one in wx.GetTopLevelWindows() if one.IsShown() and hasattr(one, "rasterList")]
+    return [{"tool": one.GetTitle(), "maps": [str(name) for name in one.rasterList]} for one in tools]
 
 
 def find_library(name, ask=ctypes.util.find_library):
