@@ -12,7 +12,6 @@ from sci_gym.env import SciEnv
 from sci_gym.errors import ConfigurationError
 from sci_gym.specs import A11yNode, A11yTree, Action, OracleStep
 
-
 LOOKS = 15
 
 

@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import os
 import re
+import socket
 from typing import Mapping, Optional
 
 from sci_gym_protos import vm_agent_pb2 as pb
@@ -55,7 +56,8 @@ class RunningProgram:
         self.launches += 1
         self._main_pid = 0
         self.state.clear()
-        read_end, write_end = os.pipe()
+        # Sockets, which unlike a pipe cannot be opened anew below /proc by what else runs in the cell.
+        read_end, write_end = (end.detach() for end in socket.socketpair())
         env = {**self.request.env, **preload}
         if preload:
             env["SCI_GYM_STATE_FD"] = str(write_end)

@@ -14,13 +14,16 @@ from sci_gym.envs.grass_gis.verbs import PROGRAM, VERBS, observed
 from sci_gym.specs import Inspection, Observation
 
 FOLDER = Path(__file__).resolve().parent
-_FUTURE = "from __future__ import annotations\n"
+_PRELUDE = """import sys, types
+sys.modules["world"] = types.ModuleType("world")
+exec({!r}, vars(sys.modules["world"]))
+"""
 
 
 def _start() -> str:
     """What makes the valley in the guest and becomes the program: one text, for Python's -c."""
-    parts = [FOLDER / "world.py", FOLDER / "guest" / "start.py"]
-    return "\n".join(part.read_text().replace(_FUTURE, "") for part in parts)
+    world, start = (FOLDER / "world.py").read_text(), (FOLDER / "guest" / "start.py").read_text()
+    return _PRELUDE.format(world) + start
 
 
 class GrassGis(App):
@@ -56,14 +59,15 @@ class GrassGis(App):
 
         Keys:
             running: the interface reports.
-            displays: the map displays, each with name; region (n, s, e, w in m); scale (n of 1:n); status_bar,
-                what it shows; toolbars; auto_render; shows_region; layers, those on top first, each with name
-                ("map@mapset"), type, visible, opacity (0 to 1), command (words of its d.* command); elements
-                drawn over the map (legends, scale bars and so on), each with name, visible, command.
+            displays: the map displays, each with name; region (n, s, e, w in m); scale (n of 1:n);
+                status_bar, what it shows; toolbars; auto_render; shows_region; layers, those on top first,
+                each with name ("map@mapset"), type, visible, opacity (0 to 1), command (words of its d.*
+                command); elements drawn over the map (legends and so on), each with name, visible, command.
             windows: titles of dialogs and tools that are open.
             plots: plotting tools that are open, each with tool (its title) and maps (names).
             console: the end of the console's output.
-            mapset: if inspected, rasters and vectors (names in the mapset "work") and region (of its WIND file).
+            mapset: if inspected, rasters and vectors (names in the mapset "work") and region (of its WIND
+                file), else None.
             rasters: by name, those that were inspected and exist: region, type, values by row from the north
                 (None is no data), colors (rules of r.colors.out), labels by category.
             vectors: by name, likewise: shapes (text in GRASS's standard ASCII format), table (list of rows).

@@ -1,10 +1,10 @@
 """What a task can ask of GRASS: named conditions on the state that `GrassGis.read_state` gives.
 
-Maps are compared by what they hold, cell by cell or point by point, with what `reference` computes on the host;
-how they came about does not matter. No condition holds of a program that is gone, nor of a map that was not
-inspected: name it under `[[inspect]]`. Lists are texts with commas.
+Maps are compared by what they hold, cell by cell or point by point, with what `reference` computes on the
+host; how they came about does not matter. No condition holds of a program that is gone, nor of a map that was
+not inspected: name it under `[[inspect]]`. Lists are texts with commas.
 
-Raises, all of them: `UnknownNameError` (a `ConfigurationError`) when a map of the valley is expected that there is not.
+Raises, all of them: `UnknownNameError` (a `ConfigurationError`) when the valley has no map of a given name.
 """
 
 from __future__ import annotations
@@ -22,10 +22,9 @@ _CELL = 1e-3
 
 
 def layers(evidence: Evidence, *, names: str) -> bool:
-    """The first map display has these layers and no others, from the top down, all of them visible and opaque."""
-    wanted = _items(names)
+    """The first map display has these layers and no others, from the top down, all visible and opaque."""
     shown = _layers(evidence)
-    if [str(one["name"]).partition("@")[0] for one in shown] != wanted:
+    if [one["name"] for one in shown] != [_full(name) for name in _items(names)]:
         return False
     return all(one["visible"] and one["opacity"] == 1 for one in shown)
 
@@ -34,35 +33,18 @@ def layer(
     evidence: Evidence, *, name: str, visible: bool | None = None, opacity: float | None = None
 ) -> bool:
     """The first map display has one layer of a map; None is any."""
-    found = [one for one in _layers(evidence) if str(one["name"]).partition("@")[0] == name]
+    found = [one for one in _layers(evidence) if one["name"] == _full(name)]
     if len(found) != 1 or (visible is not None and found[0]["visible"] is not visible):
         return False
     return opacity is None or near(found[0]["opacity"], opacity, 0.005)
 
 
-def layer_option(evidence: Evidence, *, name: str, option: str, equals: str) -> bool:
-    """A visible layer of a map is drawn with an option of its d.* command, such as "color" or "where"."""
-    for one in _layers(evidence):
-        given = dict(word.partition("=")[::2] for word in one["command"])
-        if one["visible"] and str(one["name"]).partition("@")[0] == name and given.get(option) == equals:
-            return True
-    return False
-
-
-def no_layer(evidence: Evidence, *, name: str) -> bool:
-    """No map display has a layer of a map."""
-    displays = state_of(evidence).get("displays", [])
-    names = [str(one["name"]).partition("@")[0] for display in displays for one in display["layers"]]
-    return bool(displays) and name not in names
-
-
-def element(evidence: Evidence, *, name: str, option: str = "", equals: str = "") -> bool:
-    """Something such as "legend" or "barscale" is drawn over the map, perhaps with an option of its command."""
+def legend(evidence: Evidence, *, raster: str) -> bool:
+    """A legend of a raster map is drawn over a map display."""
     for display in state_of(evidence).get("displays", []):
         for one in display["elements"]:
             given = dict(word.partition("=")[::2] for word in one["command"])
-            right = not option or given.get(option, "").partition("@")[0] == equals
-            if one["visible"] and one["name"] == name and right:
+            if one["visible"] and one["name"] == "legend" and given.get("raster") == _full(raster):
                 return True
     return False
 
@@ -73,15 +55,10 @@ def status_bar(evidence: Evidence, *, equals: str) -> bool:
     return bool(displays) and bool(displays[0]["status_bar"] == equals)
 
 
-def displays(evidence: Evidence, *, count: int) -> bool:
-    """There are so many map displays."""
-    return len(state_of(evidence).get("displays", [])) == count
-
-
 def histogram(evidence: Evidence, *, map: str) -> bool:
     """The histogram tool is open and shows a map, and no other."""
     shown = [one["maps"] for one in state_of(evidence).get("plots", []) if one["tool"] == "Histogram Tool"]
-    return [map] in shown
+    return [_full(map)] in shown
 
 
 def region(
@@ -136,7 +113,7 @@ def raster_steep(evidence: Evidence, *, map: str, limit: float) -> bool:
 
 
 def raster_steep_class(evidence: Evidence, *, map: str, limit: float, category: int) -> bool:
-    """A map is 1 where the land use is of a category and steeper than `limit` degrees, 0 or no data elsewhere."""
+    """A map is 1 where ground of a land use is steeper than `limit` degrees, 0 or no data elsewhere."""
     grid = reading.raster(evidence, map)
     steep = np.nan_to_num(reference.slope()) > limit
     inside = steep & (reference.known("landuse") == category)
@@ -151,18 +128,6 @@ def raster_smoothed(evidence: Evidence, *, map: str, of: str, size: int) -> bool
 def raster_lake(evidence: Evidence, *, map: str, east: float, north: float, level: float) -> bool:
     """A map is the depth of a lake that is filled to `level` m from a place."""
     return _same(evidence, map, reference.lake(east, north, level))
-
-
-def raster_absent(evidence: Evidence, *, map: str) -> bool:
-    """The mapset, which must be inspected, has no raster map of a name."""
-    listed = state_of(evidence).get("mapset") or {}
-    return "rasters" in listed and map not in listed["rasters"]
-
-
-def vector_absent(evidence: Evidence, *, map: str) -> bool:
-    """The mapset, which must be inspected, has no vector map of a name."""
-    listed = state_of(evidence).get("mapset") or {}
-    return "vectors" in listed and map not in listed["vectors"]
 
 
 def raster_colors(evidence: Evidence, *, map: str, table: str) -> bool:
@@ -180,7 +145,7 @@ def wells(evidence: Evidence, *, map: str, names: str = "", without: str = "") -
 
 
 def attribute(evidence: Evidence, *, map: str, key: str, is_: str, column: str, equals: str | float) -> bool:
-    """In a vector map's table the row whose column `key` is `is_` has a value; other rows are not looked at."""
+    """In a vector map's table, the row whose column `key` is `is_` has a value in another column."""
     rows = [row for row in reading.table(evidence, map) if str(row.get(key)) == is_]
     if len(rows) != 1 or column not in rows[0]:
         return False
@@ -202,18 +167,12 @@ def exported_grid(evidence: Evidence, *, path: str, of: str) -> bool:
     return grid is not None and _close(grid, reference.known(of), 0.02)
 
 
-def exported_wells(evidence: Evidence, *, path: str, names: str) -> bool:
-    """A text file names these wells, in any order, and no other well; it must be named under `files`."""
-    text = (evidence.files.get(path) or b"").decode("utf-8", "replace")
-    return bool(text) and {one[3] for one in world.WELLS if one[3] in text} == set(_items(names))
-
-
 PREDICATES: Mapping[str, Callable[..., bool]] = {
     check.__name__: check
     for check in (
-        layers, layer, layer_option, no_layer, element, status_bar, displays, histogram, region, raster_sum,
-        raster_above, raster_class, raster_slope, raster_steep, raster_steep_class, raster_smoothed, raster_lake, raster_absent,
-        vector_absent, raster_colors, wells, attribute, other_wells_kept, exported_grid, exported_wells,
+        layers, layer, legend, status_bar, histogram, region, raster_sum,
+        raster_above, raster_class, raster_slope, raster_steep, raster_steep_class, raster_smoothed,
+        raster_lake, raster_colors, wells, attribute, other_wells_kept, exported_grid,
     )
 }  # fmt: skip
 """By name, as task files call them after `grass_gis.`."""
@@ -221,6 +180,12 @@ PREDICATES: Mapping[str, Callable[..., bool]] = {
 
 def _items(names: str) -> list[str]:
     return [one.strip() for one in names.split(",") if one.strip()]
+
+
+def _full(name: str) -> str:
+    """A map of the valley with its mapset: one of the same name elsewhere is another map."""
+    mapset = world.MAPSET if name in ("wells", "roads", "parcels") else "PERMANENT"
+    return f"{name}@{mapset}"
 
 
 def _layers(evidence: Evidence) -> list[Mapping[str, object]]:

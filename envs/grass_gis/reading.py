@@ -1,4 +1,4 @@
-"""Reads maps and files from a state: arrays, points, tables. Total: what is not as it should be gives None."""
+"""Reads maps and files from a state: arrays, points, tables; what is not as it should be gives None."""
 
 from __future__ import annotations
 

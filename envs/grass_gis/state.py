@@ -69,8 +69,7 @@ def _layer(told: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _plot(told: Mapping[str, Any]) -> dict[str, Any]:
-    maps = [str(one).partition("@")[0] for one in _listed(told.get("maps"))]
-    return {"tool": str(told.get("tool", "")), "maps": maps}
+    return {"tool": str(told.get("tool", "")), "maps": [str(one) for one in _listed(told.get("maps"))]}
 
 
 def _element(told: Mapping[str, Any]) -> dict[str, Any]:

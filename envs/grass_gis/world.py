@@ -1,7 +1,7 @@
 """The made-up valley that every episode starts with, as plain functions: 100 by 80 cells of 50 m.
 
-Both sides load this file: the guest makes GRASS's maps of it (`guest/start.py`), and predicates compute what a
-map must hold. So it imports nothing but the standard library.
+Both sides load this file: the guest makes GRASS's maps of it (`guest/start.py`), and predicates compute what
+a map must hold. So it imports nothing but the standard library.
 """
 
 from __future__ import annotations

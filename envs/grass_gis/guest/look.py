@@ -1,7 +1,9 @@
 """Prints what GRASS has stored, as one JSON object, by GRASS's own commands.
 
-Runs as an inspection: the database is read only, and this is a session of its own in a mapset of its own, whose
-location is made of links to the mapsets as they are. Usage: look.py raster|vector NAME, or look.py mapset.
+Runs as an inspection: the database is read only, and this is a session of its own in a mapset of its own,
+whose location is made of links to the mapsets as they are.
+
+Usage: look.py raster NAME, look.py vector NAME, or look.py mapset.
 """
 
 import json

@@ -1,13 +1,19 @@
 """Makes the valley's maps with GRASS's own commands, and becomes GRASS's stock graphical interface on them.
 
-Runs in the guest as the text of `world.py` and then this one, so that what that defines is at hand.
+Runs in the guest, where `app` makes the module `world` known to it.
 """
 
+import itertools
 import json
 import os
 import pathlib
 import subprocess
 import sys
+
+from world import (
+    CELL_M, COLUMNS, EAST, LAND_USE, LOCATION, MAPSET, NORTH, PARCELS, ROADS, ROWS, SOUTH, WELLS, WEST,
+    elevation, grid, land_use, rain,
+)  # fmt: skip
 
 GISBASE = "/usr/lib/grass82"
 HOME = pathlib.Path(os.environ["HOME"])
@@ -107,7 +113,7 @@ def parcel_lines() -> str:
         ring = corners_of(one)
         for start, end in zip(ring, [*ring[1:], ring[0]]):
             between = sorted(point for point in corners if lies_on(point, start, end))
-            edges.update(zip(between, between[1:]))
+            edges.update(itertools.pairwise(between))
     text = "".join(f"B 2\n {x} {y}\n {u} {v}\n" for (x, y), (u, v) in sorted(edges))
     for cat, west, south, east, north, _, _ in PARCELS:
         text += f"C 1 1\n {(west + east) / 2} {(south + north) / 2}\n 1 {cat}\n"

@@ -1,9 +1,9 @@
 """Reports what GRASS's stock graphical interface shows and holds; loaded into it as `usercustomize`.
 
-It looks whenever the interface has nothing left to do (wx's idle event), and reports what has changed, a line
-of JSON for each subject. A part that cannot be read is reported as null. Otherwise it changes two things, both for
-speed: the splash screen goes as soon as the main window stands, and libraries are found in GRASS's own
-folder instead of by asking a compiler.
+It looks whenever the interface has nothing left to do (wx's idle event), and reports what has changed, a
+line of JSON for each subject. A part that cannot be read is reported as null. Beside that it changes two
+things, both for speed: the splash screen goes as soon as the main window stands, and libraries are found in
+GRASS's own folder instead of by asking a compiler.
 """
 
 import ctypes.util
