@@ -49,7 +49,7 @@ def rows(grid: Any) -> list[list[float | None]]:
 
 @settings(max_examples=40, deadline=None)
 @given(
-    st.lists(st.tuples(st.sampled_from(["displays", "windows", "plots", "console", "main"]), JSON), max_size=6),
+    st.lists(st.tuples(st.sampled_from(["displays", "windows", "plots", "main"]), JSON), max_size=6),
     st.dictionaries(
         st.sampled_from(["grass_gis.raster r", "grass_gis.vector wells", "grass_gis.mapset", "other.x", ""]),
         st.builds(Inspected, JSON.map(lambda one: json.dumps(one).encode()) | st.binary(max_size=9)),
