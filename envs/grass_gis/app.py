@@ -66,6 +66,8 @@ class GrassGis(App):
             windows: titles of dialogs and tools that are open.
             plots: plotting tools that are open, each with tool (its title) and maps (names).
             console: the end of the console's output.
+            region: the computational region as the interface read it last: north, south, east, west,
+                "e-w resol", "n-s resol", in m.
             mapset: if inspected, rasters and vectors (names in the mapset "work") and region (of its WIND
                 file), else None.
             rasters: by name, those that were inspected and exist: region, type, values by row from the north

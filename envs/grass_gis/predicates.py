@@ -44,7 +44,8 @@ def legend(evidence: Evidence, *, raster: str) -> bool:
     for display in state_of(evidence).get("displays", []):
         for one in display["elements"]:
             given = dict(word.partition("=")[::2] for word in one["command"])
-            if one["visible"] and one["name"] == "legend" and given.get("raster") == _full(raster):
+            named = given.get("raster") in (raster, _full(raster))
+            if one["visible"] and one["name"] == "legend" and named:
                 return True
     return False
 
@@ -53,6 +54,12 @@ def status_bar(evidence: Evidence, *, equals: str) -> bool:
     """The first map display's status bar shows something, such as "Map scale"."""
     displays = state_of(evidence).get("displays", [])
     return bool(displays) and bool(displays[0]["status_bar"] == equals)
+
+
+def windows(evidence: Evidence, *, count: int) -> bool:
+    """So many dialogs and tools are open beside the main window."""
+    state = state_of(evidence)
+    return bool(state.get("running")) and len(state.get("windows", [])) == count
 
 
 def histogram(evidence: Evidence, *, map: str) -> bool:
@@ -170,7 +177,7 @@ def exported_grid(evidence: Evidence, *, path: str, of: str) -> bool:
 PREDICATES: Mapping[str, Callable[..., bool]] = {
     check.__name__: check
     for check in (
-        layers, layer, legend, status_bar, histogram, region, raster_sum,
+        layers, layer, legend, status_bar, windows, histogram, region, raster_sum,
         raster_above, raster_class, raster_slope, raster_steep, raster_steep_class, raster_smoothed,
         raster_lake, raster_colors, wells, attribute, other_wells_kept, exported_grid,
     )

@@ -24,6 +24,7 @@ def read(lines: Iterable[str], found: Mapping[str, Inspected]) -> dict[str, Any]
         "windows": [one for one in _listed(told.get("windows")) if isinstance(one, str)],
         "plots": [_plot(one) for one in _maps(told.get("plots"))],
         "console": told["console"] if isinstance(told.get("console"), str) else "",
+        "region": _sides(told.get("region")),
         "mapset": kinds["mapset"].get(""),
         "rasters": kinds["raster"],
         "vectors": kinds["vector"],
@@ -40,6 +41,10 @@ def _told(lines: Iterable[str]) -> dict[str, Any]:
         if isinstance(report, dict) and isinstance(report.get("what"), str):
             told[report["what"]] = report.get("is")
     return told
+
+
+def _sides(told: object) -> dict[str, float]:
+    return {str(side): _number(at) for side, at in told.items()} if isinstance(told, dict) else {}
 
 
 def _display(told: Mapping[str, Any]) -> dict[str, Any]:

@@ -39,7 +39,7 @@ def look(app, reporter):
     frame = app.GetTopWindow()
     if frame is None or frame.GetName() != "LayerManager":
         return
-    readers = {"displays": displays, "console": console, "commands": commands}
+    readers = {"displays": displays, "console": console, "region": region}
     for what, reader in readers.items():
         reporter.say(what, attempt(reader, frame))
     reporter.say("windows", attempt(windows, wx))
@@ -120,10 +120,10 @@ def console(frame):
     return frame.goutput.cmdOutput.GetText()[-CONSOLE_CHARS:]
 
 
-def commands(frame):
-    """How many commands were begun and how many are done."""
-    thread = frame._gconsole.cmdThread
-    return {"begun": thread.requestId, "waiting": frame._gconsole.requestQ.qsize()}
+def region(frame):
+    """The computational region, as GRASS keeps it in the mapset's file."""
+    wind = frame.GetMapDisplay().GetMap().GetWindow()
+    return {side: float(wind[side]) for side in ("north", "south", "east", "west", "e-w resol", "n-s resol")}
 
 
 def windows(wx):
