@@ -217,7 +217,7 @@ class Inspection(_message.Message):
     def __init__(self, name: _Optional[str] = ..., argv: _Optional[_Iterable[str]] = ..., stdin: _Optional[bytes] = ..., env: _Optional[_Mapping[str, str]] = ..., watches: _Optional[_Iterable[str]] = ..., max_output_bytes: _Optional[int] = ...) -> None: ...
 
 class LaunchRequest(_message.Message):
-    __slots__ = ["argv", "env", "max_launches", "name", "preload_c", "preload_py", "register_ms"]
+    __slots__ = ["argv", "await_report", "env", "max_launches", "name", "preload_c", "preload_py", "register_ms"]
     class EnvEntry(_message.Message):
         __slots__ = ["key", "value"]
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -226,6 +226,7 @@ class LaunchRequest(_message.Message):
         value: str
         def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
     ARGV_FIELD_NUMBER: _ClassVar[int]
+    AWAIT_REPORT_FIELD_NUMBER: _ClassVar[int]
     ENV_FIELD_NUMBER: _ClassVar[int]
     MAX_LAUNCHES_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
@@ -233,13 +234,14 @@ class LaunchRequest(_message.Message):
     PRELOAD_PY_FIELD_NUMBER: _ClassVar[int]
     REGISTER_MS_FIELD_NUMBER: _ClassVar[int]
     argv: _containers.RepeatedScalarFieldContainer[str]
+    await_report: bool
     env: _containers.ScalarMap[str, str]
     max_launches: int
     name: str
     preload_c: str
     preload_py: str
     register_ms: int
-    def __init__(self, name: _Optional[str] = ..., argv: _Optional[_Iterable[str]] = ..., env: _Optional[_Mapping[str, str]] = ..., preload_c: _Optional[str] = ..., preload_py: _Optional[str] = ..., register_ms: _Optional[int] = ..., max_launches: _Optional[int] = ...) -> None: ...
+    def __init__(self, name: _Optional[str] = ..., argv: _Optional[_Iterable[str]] = ..., env: _Optional[_Mapping[str, str]] = ..., preload_c: _Optional[str] = ..., preload_py: _Optional[str] = ..., await_report: bool = ..., register_ms: _Optional[int] = ..., max_launches: _Optional[int] = ...) -> None: ...
 
 class ListProgramsReply(_message.Message):
     __slots__ = ["programs"]

@@ -49,6 +49,7 @@ class ProgramSpec:
             of the program imports before anything else. What it reports on the descriptor that
             SCI_GYM_STATE_FD names comes back in `Program.state`.
         register_s: how long it may take to register with the accessibility bus before it is launched again.
+        reports: its start-up module reports once the program is able to answer, within `register_s`.
     """
 
     name: str
@@ -56,13 +57,15 @@ class ProgramSpec:
     env: Mapping[str, str] = field(default_factory=dict)
     preload: Path | None = None
     register_s: float = 10.0
+    reports: bool = False
 
     @property
-    def module(self) -> dict[str, str]:
+    def module(self) -> dict[str, Any]:
         """The start-up module, as the client's `launch` takes it."""
         if self.preload is None:
             return {}
-        return {f"preload_{self.preload.suffix.removeprefix('.')}": self.preload.read_text()}
+        source = self.preload.read_text()
+        return {f"preload_{self.preload.suffix.removeprefix('.')}": source, "await_report": self.reports}
 
 
 class Desktop(Protocol):

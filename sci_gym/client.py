@@ -241,6 +241,7 @@ class VMAgentClient:
         env: Mapping[str, str] | None = None,
         preload_c: str = "",
         preload_py: str = "",
+        await_report: bool = False,
         register_s: float = 0.0,
         max_launches: int = 1,
     ) -> pb.Program:
@@ -251,7 +252,7 @@ class VMAgentClient:
         """
         request = pb.LaunchRequest(
             name=name, argv=argv, env=env or {}, preload_c=preload_c, preload_py=preload_py,
-            register_ms=round(register_s * 1000), max_launches=max_launches,
+            await_report=await_report, register_ms=round(register_s * 1000), max_launches=max_launches,
         )  # fmt: skip
         timeout_s = self._call_s + register_s * max_launches
         try:

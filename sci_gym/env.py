@@ -23,6 +23,7 @@ from sci_gym.specs import (
     A11yNode,
     A11yTree,
     Action,
+    Check,
     Evidence,
     Frame,
     Kind,
@@ -224,6 +225,10 @@ class SciEnv(gym.Env[dict[str, Any], Any]):
     def coordinator(self) -> Coordinator:
         """What drives the desktop: for tools that examine it; not for policies."""
         return self._coordinator
+
+    def holds(self, check: Check) -> bool:
+        """Whether a check holds of what the guest showed last: for judges and verifiers, not for policies."""
+        return self._predicates.holds(check, self._evidence(self.last, None))
 
     def stats(self) -> dict[str, Any]:
         """What happened since make, as plain data.

@@ -8,8 +8,11 @@ from typing import Any
 
 import gymnasium as gym
 
+from sci_gym.env import SciEnv
 from sci_gym.errors import ConfigurationError
 from sci_gym.specs import A11yNode, A11yTree, Action, OracleStep
+
+LOOKS = 15
 
 
 class TargetNotFoundError(ConfigurationError):
@@ -24,35 +27,69 @@ def resolve(step: OracleStep, shown: A11yTree) -> Action:
     """
     if step.role is None:
         return step.action
-    same_role = [node for node in shown if node.role == step.role and node.box is not None]
+    places = [node.index for node in shown if step.label in (None, node.name)]
+    start = places[0] if places else len(shown)
+    same_role = [node for node in shown.nodes[start:] if node.role == step.role and node.box is not None]
     found = [node for node in same_role if step.name is None or node.name == step.name]
     try:
         x, y = _middle(found[step.nth])
     except IndexError:
         names = sorted({node.name for node in same_role})
         raise TargetNotFoundError(
-            f"oracle: {step.action.kind} at {step.role} {step.name!r} [{step.nth}]: on screen are "
-            f"{len(found)} such; with that role: {names}"
+            f"oracle: {step.action.kind} at {step.role} {step.name!r} [{step.nth}] from {step.label!r}: on "
+            f"screen are {len(found)} such; with that role: {names}"
         ) from None
     return replace(step.action, x=x, y=y)
 
 
 def play(
-    env: gym.Env[Any, Any], oracle: tuple[OracleStep, ...]
+    env: gym.Env[Any, Any], oracle: tuple[OracleStep, ...], looks: int = LOOKS
 ) -> Iterator[tuple[Action, float, bool, bool, dict[str, Any]]]:
     """Step an environment that was reset through an oracle; yields each action with what `step` returned.
 
-    Stops when the episode ends.
+    Stops when the episode ends. As a person would, it waits for what is not there yet.
+
+    Args:
+        env: a `SciEnv`, wrapped or not.
+        oracle: the steps.
+        looks: how often it waits, by a WAIT each, for a target or a condition.
 
     Raises:
-        TargetNotFoundError: a target is not on screen.
+        TargetNotFoundError: a target is not on screen, or what is waited for does not come.
     """
     for step in oracle:
-        action = resolve(step, env.unwrapped.last.showing)  # type: ignore[attr-defined]
-        _, reward, terminated, truncated, info = env.step(action)
-        yield action, float(reward), terminated, truncated, info
-        if terminated or truncated:
-            return
+        for action in _actions(env, step, looks):
+            _, reward, terminated, truncated, info = env.step(action)
+            yield action, float(reward), terminated, truncated, info
+            if terminated or truncated:
+                return
+
+
+def _actions(env: gym.Env[Any, Any], step: OracleStep, looks: int) -> Iterator[Action]:
+    """The actions of a step, each chosen when the one before was done."""
+    world: SciEnv = env.unwrapped  # type: ignore[assignment]
+    left = looks
+    while (action := _due(world, step, last=not left)) is None:
+        left -= 1
+        yield Action.wait()
+    if step.until is None:
+        yield action
+
+
+def _due(world: SciEnv, step: OracleStep, last: bool) -> Action | None:
+    """The step's action once what it waits for is there, else None; at the last look an error."""
+    if step.until is not None:
+        if world.holds(step.until):
+            return step.action
+        if last:
+            raise TargetNotFoundError(f"oracle: waited in vain for {step.until}")
+        return None
+    try:
+        return resolve(step, world.last.showing)
+    except TargetNotFoundError:
+        if last:
+            raise
+        return None
 
 
 def _middle(node: A11yNode) -> tuple[int, int]:

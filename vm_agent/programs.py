@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import os
 import re
+import socket
 from typing import Mapping, Optional
 
 from sci_gym_protos import vm_agent_pb2 as pb
@@ -55,7 +56,8 @@ class RunningProgram:
         self.launches += 1
         self._main_pid = 0
         self.state.clear()
-        read_end, write_end = os.pipe()
+        # Sockets, which unlike a pipe cannot be opened anew below /proc by what else runs in the cell.
+        read_end, write_end = (end.detach() for end in socket.socketpair())
         env = {**self.request.env, **preload}
         if preload:
             env["SCI_GYM_STATE_FD"] = str(write_end)
@@ -167,7 +169,7 @@ class Programs:
         await self._forget(program)
         raise PartUnavailable(
             request.name,
-            f"did not register with the accessibility bus in {program.launches} launches of "
+            f"did not {_sign(request)} in {program.launches} launches of "
             f"{request.register_ms} ms each; its stderr ends: {program.message().stderr_tail[-500:]!r}",
         )
 
@@ -206,7 +208,8 @@ class Programs:
         end = loop.time() + timeout_s
         while program.running and loop.time() < end:
             known = [pid for _, pid in await self._accessibility.applications()]
-            if program.main_pid and program.main_pid in known:
+            reported = bool(program.state) or not program.request.await_report
+            if reported and program.main_pid and program.main_pid in known:
                 return True
             await self._activity.next_change(min(_CHECK_S, end - loop.time()))
         return False
@@ -214,3 +217,8 @@ class Programs:
     async def _forget(self, program: RunningProgram) -> None:
         await program.end(0)
         self._programs.pop(program.id, None)
+
+
+def _sign(request: pb.LaunchRequest) -> str:
+    report = " and report" if request.await_report else ""
+    return f"register with the accessibility bus{report}"

@@ -182,8 +182,8 @@ class A11yTree:
         nodes: list[A11yNode] = []
         for node in self.nodes:
             above = place.get(node.parent)
-            if above is None or node.states & _SHOWS != _SHOWS:
-                continue
+            if above is None or (node.parent != -1 and node.states & _SHOWS != _SHOWS):
+                continue  # applications of GTK have no states
             if node.parent == -1 or node.showing:
                 place[node.index] = len(nodes)
                 nodes.append(node.at(len(nodes), above))

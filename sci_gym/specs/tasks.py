@@ -79,12 +79,16 @@ class OracleStep:
         role: role name of the object to act at, None when the action needs no object.
         name: accessible name of that object, None for any.
         nth: which of the matches in tree order, from 0; negative counts from the last.
+        label: the matches count from the object of this name on, such as the label above a field.
+        until: repeat the action, which is a WAIT, until this holds.
     """
 
     action: Action
     role: str | None = None
     name: str | None = None
     nth: int = 0
+    label: str | None = None
+    until: Check | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,8 @@ One template per file; its id is the file's stem. An example, `calculator-sum.to
 
     [[oracle]]                                # optional: a solution, through the program's windows
     do = "click"
-    target = {role = "text", name = "Input", nth = 0}  # what to act at; or x = 10, y = 20 in pixels
+    target = {role = "text", name = "Input", nth = 0}  # what to act at, perhaps counted from what is named by
+                                              # `label`; or x = 10, y = 20 in pixels
     [[oracle]]
     do = "type"
     text = "{name}:={a}+{b}"
@@ -47,8 +48,9 @@ Predicates, verbs and inspections without a dot are the app's own, unless they a
 
 Oracle steps: click, double_click, right_click, move, drag (to there, from where the pointer is; `button`)
 and scroll (`amount`, `amount_x`) act at a point; type and answer take `text`; press takes `key`; hotkey takes
-`keys`, the last of which is pressed while the others are held; wait takes `seconds`; code takes `text` and
-`language`; api takes `text`; done and fail take nothing.
+`keys`, the last of which is pressed while the others are held; wait takes `seconds`, and may take `until`, a
+check such as a node has: it is repeated until that holds; code takes `text` and `language`; api
+takes `text`; done and fail take nothing.
 
 `{name}` and `{name.field}` are filled in in the strings of instruction, files, goal, setup, check, inspect
 and oracles; `{{` and `}}` are braces. A string that is nothing but `{name}` becomes the value itself, such as

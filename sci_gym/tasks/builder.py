@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from sci_gym.app import App
 from sci_gym.evaluation import GENERIC_PREDICATES, PredicateSet, Signatures, graph_faults
-from sci_gym.specs import Check, Inspection, Node, OracleStep, TaskGraph, Verb
+from sci_gym.specs import Check, Inspection, Kind, Node, OracleStep, TaskGraph, Verb
 from sci_gym.tasks.document import Call, CheckCall, Document, NodeTable
 from sci_gym.tasks.filling import Filler
 from sci_gym.tasks.locator import FieldError, KeyPath
@@ -99,12 +100,17 @@ class Builder:
         return found
 
     def _steps(self, raws: list[dict[str, Any]], above: KeyPath) -> tuple[OracleStep, ...]:
-        paths: list[KeyPath] = [(*above, place) for place in range(len(raws))]
-        tables = (
-            parse(OracleTable, self._filler.typed(raw, path), path)
-            for raw, path in zip(raws, paths, strict=True)
-        )
-        return tuple(table.step(path) for table, path in zip(tables, paths, strict=True))
+        return tuple(self._step(raw, (*above, place)) for place, raw in enumerate(raws))
+
+    def _step(self, raw: Mapping[str, Any], path: KeyPath) -> OracleStep:
+        table = {key: value for key, value in raw.items() if key != "until"}
+        step = parse(OracleTable, self._filler.typed(table, path), path).step(path)
+        if "until" not in raw:
+            return step
+        where: KeyPath = (*path, "until")
+        if step.action.kind is not Kind.WAIT:
+            raise FieldError(where, f"{table['do']} does not take 'until'; only wait does.")
+        return replace(step, until=self._check(parse(CheckCall, raw["until"], where), where))
 
     def _node(self, table: NodeTable, place: int) -> Node:
         path: KeyPath = ("node", place)

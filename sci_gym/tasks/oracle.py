@@ -20,6 +20,7 @@ class Target(Table):
     role: _Text
     name: _Text | None = None
     nth: int = 0
+    label: _Text | None = None
 
 
 _POINTED = {"click": Kind.CLICK, "double_click": Kind.DOUBLE_CLICK, "right_click": Kind.RIGHT_CLICK,
@@ -69,7 +70,9 @@ class OracleTable(Table):
             seconds=self.seconds,
         )
         target = self.target
-        return OracleStep(action, target.role, target.name, target.nth) if target else OracleStep(action)
+        if target is None:
+            return OracleStep(action)
+        return OracleStep(action, target.role, target.name, target.nth, target.label)
 
     def _check_fields(self, path: KeyPath) -> None:
         given = self.model_fields_set - {"do"}

@@ -1,0 +1,99 @@
+"""Set-up verbs: they prepare GRASS through its own windows, until its state shows the result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from sci_gym.app import Desktop
+from sci_gym.envs.grass_gis.state import read
+from sci_gym.specs import Action, Observation
+
+PROGRAM = "grass"
+_BUTTONS = {"raster": "Add raster map", "vector": "Add vector map"}
+
+
+def observed(observation: Observation) -> dict[str, Any]:
+    """The program's state in an observation."""
+    programs = [program for program in observation.programs if program.name == PROGRAM]
+    return read(programs[-1].state if programs else (), observation.inspections)
+
+
+def layer(desktop: Desktop, *, map: str, type: str = "raster") -> None:
+    """Add a map of the valley to the layers, on top."""
+    before = len(_layers(observed(desktop.observe())))
+    _click(desktop, "push button", _BUTTONS[type])
+    desktop.wait_for("GRASS: the layer's dialog", lambda seen: bool(observed(seen)["windows"]))
+    _click(desktop, "text", "")
+    desktop.act(Action.type(map))
+    _click(desktop, "push button", "OK")
+    desktop.wait_for(f"GRASS: the layer {map}", lambda seen: _has_layer(observed(seen), map, before))
+
+
+def region(
+    desktop: Desktop, *, north: float, south: float, east: float, west: float, resolution: float
+) -> None:
+    """Set the computational region, in m, by its dialog."""
+    wanted = {"north": north, "south": south, "east": east, "west": west, "n-s resol": resolution}
+    _menu(desktop, "Settings", "Computational region", "Set region   [g.region]")
+    _click(desktop, "page tab", "Bounds")
+    for name, value in {"n": north, "s": south, "e": east, "w": west}.items():
+        _fill(desktop, f"({name}=value)", f"{value:g}" if value < 1e5 else f"{value:.3f}")
+    _click(desktop, "page tab", "Resolution")
+    _fill(desktop, "(res=value)", f"{resolution:g}")
+    _click(desktop, "push button", "Run")
+    desktop.wait_for("GRASS: the region is set", lambda seen: _is_region(observed(seen), wanted))
+    desktop.act(Action.hotkey("alt", "f4"))
+    desktop.wait_for("GRASS: the dialog is closed", lambda seen: not observed(seen)["windows"])
+
+
+def _is_region(state: Mapping[str, Any], wanted: Mapping[str, float]) -> bool:
+    return all(abs(state["region"].get(side, 0.0) - at) < 1e-3 for side, at in wanted.items())
+
+
+def _layers(state: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [one for display in state["displays"] for one in display["layers"]]
+
+
+def _has_layer(state: Mapping[str, Any], map: str, before: int) -> bool:
+    shown = [one for one in _layers(state) if one["name"].partition("@")[0] == map and one["visible"]]
+    return bool(shown) and len(_layers(state)) > before and not state["windows"]
+
+
+def _menu(desktop: Desktop, *path: str) -> None:
+    """Choose an entry of a menu's submenu, and wait for its dialog."""
+    top, *inner, entry = path
+    _click(desktop, "menu", top)
+    for name in inner:
+        desktop.act(Action.move_to(*_place(desktop, "menu", name)))  # a click would open and close it
+    _click(desktop, "menu item", entry)
+    desktop.wait_for(f"GRASS: the dialog of {entry}", lambda seen: bool(observed(seen)["windows"]))
+
+
+def _fill(desktop: Desktop, label: str, text: str) -> None:
+    """Type into the field below a label."""
+    desktop.act(Action.click(*_place(desktop, "text", "", label)))
+    desktop.act(Action.hotkey("ctrl", "a"))
+    desktop.act(Action.type(text))
+
+
+def _click(desktop: Desktop, role: str, name: str) -> Observation:
+    """Click a widget once it is on screen."""
+    return desktop.act(Action.click(*_place(desktop, role, name)))
+
+
+def _place(desktop: Desktop, role: str, name: str, label: str | None = None) -> tuple[int, int]:
+    """Where a widget is, once it is on screen: the first below a label, or else the last."""
+
+    def places(seen: Observation) -> list[tuple[int, int]]:
+        shown = list(seen.tree.of_program(PROGRAM).showing)
+        starts = [place for place, one in enumerate(shown) if label in (None, one.name)]
+        below = shown[starts[0] :] if starts else []
+        return [one.box.center for one in below if (one.role, one.name) == (role, name) and one.box]
+
+    seen = desktop.wait_for(f"GRASS: {role} {name!r} is on screen", lambda seen: bool(places(seen)))
+    return places(seen)[-1 if label is None else 0]
+
+
+VERBS: Mapping[str, Callable[..., None]] = {verb.__name__: verb for verb in (layer, region)}
+"""By name, as task files call them after `grass_gis.`."""
