@@ -64,7 +64,8 @@ class TeXstudio(App):
             argv=("/bin/sh", "-c", _START),
             env={"QT_LINUX_ACCESSIBILITY_ALWAYS_ON": "1", "SETTINGS": _SETTINGS},
             preload=FOLDER / "guest" / "documents.c",
-            register_s=20.0,
+            register_s=40.0,
+            reports=True,
         ),
     )
     inspections: ClassVar[Mapping[str, Callable[..., Inspection]]] = {"typeset": typeset}

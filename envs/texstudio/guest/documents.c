@@ -1,8 +1,12 @@
 /* Start-up module of TeXstudio: reports its open documents as the editor has them, which AT-SPI does not tell.
 
-   Preloaded into the stock program, it stands in front of QMetaObject::activate, which delivers every signal, calls the
-   real one, and after a signal of a document or an editor writes to the descriptor named by SCI_GYM_STATE_FD one JSON
-   object a line, unless it is the one that was written last:
+   Preloaded into the stock program, it stands in front of QApplication::exec, the main loop, and QMetaObject::activate,
+   which delivers every signal, and calls the real ones. When the loop begins, and after a signal of a document or an
+   editor, it writes to the descriptor named by SCI_GYM_STATE_FD one JSON object a line, unless it is the one that was
+   written last:
+
+     {"loop": "begins"}
+         the main window stands; until then TeXstudio answers nobody.
 
      {"document": "0x5560b13f45a0", "path": "/home/user/paper.tex", "clean": true, "open": true, "bookmarks": [3],
       "cut": false, "text": "..."}
@@ -28,6 +32,7 @@ extern long write(int, const void *, unsigned long);
 #define NEXT ((void *)-1L)
 #define ANYWHERE ((void *)0)
 #define ACTIVATE "_ZN11QMetaObject8activateEP7QObjectPKS_iPPv"
+#define EXEC "_ZN12QApplication4execEv"
 #define LINE 60000 /* below what a line may have, 65,536 bytes */
 #define SPARE 600  /* bytes of a line kept for what stands beside the text */
 #define DOCUMENTS 64
@@ -233,6 +238,17 @@ static void report_closed(void *document) {
     put_all(&line, ", \"closed\": true");
     send(&line, &one->said);
     one->said = one->cursor = 0;
+}
+
+int _ZN12QApplication4execEv(void) {
+    static Line line;
+    unsigned long said = 0;
+    int (*real)(void) = dlsym(NEXT, EXEC);
+    if (descriptor() >= 0) {
+        put_all(&line, "{\"loop\": \"begins\"");
+        send(&line, &said);
+    }
+    return real();
 }
 
 void _ZN11QMetaObject8activateEP7QObjectPKS_iPPv(void *sender, void *class, int signal, void **arguments) {
