@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 from sci_gym import codec
-from sci_gym.app import App
+from sci_gym.app import App, ProgramSpec
 from sci_gym.client import VMAgentClient
 from sci_gym.errors import (
     ActionError,
@@ -19,7 +19,7 @@ from sci_gym.errors import (
 )
 from sci_gym.guest_api import call_api
 from sci_gym.machines.base import Endpoint, Machine, Snapshot
-from sci_gym.specs import STOP_KINDS, Action, Inspection, Kind, Observation, Program, TaskSpec, Verb
+from sci_gym.specs import STOP_KINDS, Action, Inspection, Kind, Observation, Program, TaskSpec
 from sci_gym.stats import Stats
 from sci_gym_protos import vm_agent_pb2 as pb
 
@@ -110,7 +110,7 @@ class Stage:
             self._connect(endpoint)
         if kept is None:
             with self._stats.timed("launch"):
-                self._launch(self.client)
+                self._launch(self.client, self._app.programs)
         with self._stats.timed("ready"):
             self.wait_for(f"{self._app.title} ready", self._app.ready)
             self._bring_to_front(self._app.parts[0])
@@ -155,10 +155,13 @@ class Stage:
             raise InfrastructureError(self._app.title, "is not ready any more")
         return observation
 
-    def set_up(self, verbs: Sequence[Verb]) -> None:
-        """Run a task's set-up."""
+    def set_up(self, task: TaskSpec) -> None:
+        """Start what only some tasks need, and run a task's set-up."""
         parts = {part.name: part for part in self._app.parts}
-        for verb in verbs:
+        for part in self._app.late_parts(task):
+            self._launch(self.client, part.programs)
+            self.wait_for(f"{part.title} ready", part.ready)
+        for verb in task.setup:
             name, _, function = verb.name.partition(".")
             self._bring_to_front(parts[name])
             parts[name].verbs[function](self, **verb.arguments)
@@ -243,8 +246,8 @@ class Stage:
             self._client.close()
             self._client = None
 
-    def _launch(self, client: VMAgentClient) -> None:
-        for program in self._app.programs:
+    def _launch(self, client: VMAgentClient, programs: Sequence[ProgramSpec]) -> None:
+        for program in programs:
             launched = client.launch(
                 program.name,
                 program.argv,

@@ -10,13 +10,14 @@ from sci_gym.envs.crossapp import ENV_ID
 
 
 class CrossApp(Composition):
-    """KAlgebra and TeXstudio, each in a window of its own; Alt+Tab brings the other one to the front."""
+    """KAlgebra, TeXstudio, and GRASS GIS where it is needed, each in its window; Alt+Tab goes round them."""
 
     name: ClassVar[str] = "crossapp"
     env_id: ClassVar[str] = ENV_ID
-    title: ClassVar[str] = "KAlgebra and TeXstudio"
+    title: ClassVar[str] = "KAlgebra, TeXstudio and GRASS GIS"
     folder: ClassVar[Path] = Path(__file__).resolve().parent
-    members: ClassVar[tuple[str, ...]] = ("kalgebra", "texstudio")
+    members: ClassVar[tuple[str, ...]] = ("kalgebra", "texstudio", "grass_gis")
+    on_demand: ClassVar[tuple[str, ...]] = ("grass_gis",)
 
 
 APP = CrossApp()

@@ -95,7 +95,7 @@ def typeset(folder: Path, name: str) -> "tuple[str, str]":
 
 def pages(folder: Path, name: str) -> "list[dict[str, Any]]":
     """What is to be seen on each page of a PDF."""
-    _, boxes = run(["pdftotext", "-bbox", "-l", str(MAX_PAGES), name, "-"], folder)
+    _, boxes = run(["pdftotext", "-raw", "-bbox", "-l", str(MAX_PAGES), name, "-"], folder)
     run(["pdftoppm", "-gray", "-r", "72", "-l", str(MAX_PAGES), name, "page"], folder)
     images = sorted(folder.glob("page-*.pgm"))
     found = [page(text, image.read_bytes()) for text, image in zip(boxes.split(b"<page ")[1:], images)]
