@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
-from sci_gym.specs import Action, Inspection, Observation
+from sci_gym.specs import Action, Inspection, Observation, TaskSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +108,15 @@ class App(abc.ABC):
     verbs: ClassVar[Mapping[str, Callable[..., None]]]
     predicates: ClassVar[Mapping[str, Callable[..., bool]]]
     inspections: ClassVar[Mapping[str, Callable[..., Inspection]]] = {}
+
+    @property
+    def parts(self) -> tuple[App, ...]:
+        """The apps whose programs share the desktop: this one alone, unless it is a `Composition`."""
+        return (self,)
+
+    def late_parts(self, task: TaskSpec) -> tuple[App, ...]:
+        """Those of them whose programs are started for some tasks only, this one among them: none."""
+        return ()
 
     @abc.abstractmethod
     def ready(self, observation: Observation) -> bool:

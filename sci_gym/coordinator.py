@@ -182,10 +182,10 @@ class Coordinator:
         observation = self._take_spare(task)
         if observation is None:
             self._bring_up(task)
-        elif not task.setup:
+        elif not task.setup and not self._app.late_parts(task):
             return observation
         with self._stats.timed("setup"):
-            self._played.set_up(task.setup)
+            self._played.set_up(task)
         with self._stats.timed("observe"):
             return self._played.observe()
 

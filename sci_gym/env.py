@@ -266,27 +266,28 @@ class SciEnv(gym.Env[dict[str, Any], Any]):
 
     def _evidence(self, last: Observation, stop: Action | None) -> Evidence:
         return Evidence(
-            state={self.app.name: self._state(last)},
+            state=self._state(last),
             files=last.files,
             stop=stop.kind if stop else None,
             answer=stop.text if stop and stop.kind is Kind.ANS else None,
         )
 
-    def _state(self, last: Observation) -> Mapping[str, Any]:
-        """The program's state; read again only when something of what it is read from has changed."""
+    def _state(self, last: Observation) -> Mapping[str, Mapping[str, Any]]:
+        """The parts' states by name; read again only when something that they are read from has changed."""
         sources = (last.tree, last.programs, last.windows, last.files, last.inspections)
         if self._sources is None or self._sources[0] is not sources[0] or self._sources[1:] != sources[1:]:
-            self._sources, self._read = sources, self.app.read_state(last)
+            self._sources = sources
+            self._read = {part.name: part.read_state(last) for part in self.app.parts}
         return self._read
 
     def _marks(self) -> tuple[A11yNode, ...]:
-        tree = self.last.tree
-        if tree is not self._marked:
-            self._marked, self._found = tree, seen.find_marks(tree.showing, self.width, self.height)
+        shown = self.last.showing
+        if shown is not self._marked:
+            self._marked, self._found = shown, seen.find_marks(shown, self.width, self.height)
         return self._found
 
     def _observe(self) -> dict[str, Any]:
-        shown, marks = self.last.tree.showing, self._marks()
+        shown, marks = self.last.showing, self._marks()
         make: dict[str, Callable[[], Any]] = {
             "screenshot": lambda: self.last.screenshot.copy(),
             "a11y": lambda: seen.describe_tree(shown, marks),
@@ -301,7 +302,7 @@ class SciEnv(gym.Env[dict[str, Any], Any]):
         return {
             "task": self.task.id,
             "instruction": self.task.instruction,
-            "nodes": self.last.tree.showing.nodes,
+            "nodes": self.last.showing.nodes,
             "marks": self._marks(),
             "graph": {node: str(status) for node, status in verdict.status.items()},
             "coverage_rate": verdict.coverage_rate,

@@ -14,6 +14,7 @@ import numpy as np
 
 import sci_gym.envs
 from sci_gym.app import App
+from sci_gym.composition import Composition
 from sci_gym.coordinator import Coordinator
 from sci_gym.env import EnvOptions, SciEnv, TaskDraw
 from sci_gym.errors import ConfigurationError, UnknownNameError
@@ -40,7 +41,7 @@ def load_app(name: str) -> App:
     if name not in app_names():
         raise UnknownNameError("app", name, app_names())
     app: App = importlib.import_module(f"sci_gym.envs.{name}.app").APP
-    return app
+    return app.of([load_app(member) for member in app.members]) if isinstance(app, Composition) else app
 
 
 def select_tasks(app: App, task: Selector) -> TaskDraw:

@@ -19,7 +19,7 @@ class TargetNotFoundError(ConfigurationError):
     """An oracle's step names an object that is not on screen."""
 
 
-def resolve(step: OracleStep, tree: A11yTree) -> Action:
+def resolve(step: OracleStep, shown: A11yTree) -> Action:
     """The step's action, at the middle of its target.
 
     Raises:
@@ -27,10 +27,9 @@ def resolve(step: OracleStep, tree: A11yTree) -> Action:
     """
     if step.role is None:
         return step.action
-    places = [node.index for node in tree.showing if step.label in (None, node.name)]
-    start = places[0] if places else len(tree)
-    shown = tree.showing.nodes[start:]
-    same_role = [node for node in shown if node.role == step.role and node.box is not None]
+    places = [node.index for node in shown if step.label in (None, node.name)]
+    start = places[0] if places else len(shown)
+    same_role = [node for node in shown.nodes[start:] if node.role == step.role and node.box is not None]
     found = [node for node in same_role if step.name is None or node.name == step.name]
     try:
         x, y = _middle(found[step.nth])
@@ -86,7 +85,7 @@ def _due(world: SciEnv, step: OracleStep, last: bool) -> Action | None:
             raise TargetNotFoundError(f"oracle: waited in vain for {step.until}")
         return None
     try:
-        return resolve(step, world.last.tree)
+        return resolve(step, world.last.showing)
     except TargetNotFoundError:
         if last:
             raise

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 from sci_gym import codec
-from sci_gym.app import App
+from sci_gym.app import App, ProgramSpec
 from sci_gym.client import VMAgentClient
 from sci_gym.errors import (
     ActionError,
@@ -19,7 +19,7 @@ from sci_gym.errors import (
 )
 from sci_gym.guest_api import call_api
 from sci_gym.machines.base import Endpoint, Machine, Snapshot
-from sci_gym.specs import STOP_KINDS, Action, Inspection, Kind, Observation, Program, TaskSpec, Verb
+from sci_gym.specs import STOP_KINDS, Action, Inspection, Kind, Observation, Program, TaskSpec
 from sci_gym.stats import Stats
 from sci_gym_protos import vm_agent_pb2 as pb
 
@@ -110,9 +110,10 @@ class Stage:
             self._connect(endpoint)
         if kept is None:
             with self._stats.timed("launch"):
-                self._launch(self.client)
+                self._launch(self.client, self._app.programs)
         with self._stats.timed("ready"):
             self.wait_for(f"{self._app.title} ready", self._app.ready)
+            self._bring_to_front(self._app.parts[0])
         if kept is None and (moved := self.machine.keep(key)) is not None:
             self._disconnect()
             self._connect(moved)
@@ -154,11 +155,17 @@ class Stage:
             raise InfrastructureError(self._app.title, "is not ready any more")
         return observation
 
-    def set_up(self, verbs: Sequence[Verb]) -> None:
-        """Run a task's set-up."""
-        for verb in verbs:
-            function = self._app.verbs[verb.name.removeprefix(f"{self._app.name}.")]
-            function(self, **verb.arguments)
+    def set_up(self, task: TaskSpec) -> None:
+        """Start what only some tasks need, and run a task's set-up."""
+        parts = {part.name: part for part in self._app.parts}
+        for part in self._app.late_parts(task):
+            self._launch(self.client, part.programs)
+            self.wait_for(f"{part.title} ready", part.ready)
+        for verb in task.setup:
+            name, _, function = verb.name.partition(".")
+            self._bring_to_front(parts[name])
+            parts[name].verbs[function](self, **verb.arguments)
+        self._bring_to_front(self._app.parts[0])
 
     def act(self, action: Action) -> Observation:
         """Act at most once, wait for the screen to settle, and observe that moment.
@@ -218,6 +225,18 @@ class Stage:
         if not self.machine.stop():
             self._stats.count("unstoppable")
 
+    def _bring_to_front(self, part: App) -> None:
+        """Raise the windows of one of several apps, so that set-up and the first step meet it in front."""
+        if len(self._app.parts) < 2:
+            return
+        names = {program.name for program in part.programs}
+        seen = self.observe()
+        if not _is_active(seen, names):
+            for window in seen.windows:
+                if window.program in names:
+                    self.client.activate_window(window.id)
+            self.wait_for(f"{part.title} in front", lambda shown: _is_active(shown, names))
+
     def _connect(self, endpoint: Endpoint, last_step_id: int = 0) -> None:
         self._client = VMAgentClient(endpoint, self._timing.answer_s, last_step_id=last_step_id)
         self._client.hello()
@@ -227,8 +246,8 @@ class Stage:
             self._client.close()
             self._client = None
 
-    def _launch(self, client: VMAgentClient) -> None:
-        for program in self._app.programs:
+    def _launch(self, client: VMAgentClient, programs: Sequence[ProgramSpec]) -> None:
+        for program in programs:
             launched = client.launch(
                 program.name,
                 program.argv,
@@ -277,6 +296,10 @@ class Stage:
         )
         ended = "timed out" if result.timed_out else f"exit code {result.exit_code}"
         return f"{result.stdout}{result.stderr}[{ended}]"
+
+
+def _is_active(observation: Observation, programs: Collection[str]) -> bool:
+    return any(window.active and window.program in programs for window in observation.windows)
 
 
 def _launched(app: App) -> str:

@@ -33,6 +33,7 @@ LAYERS = [
     },
     {
         "sci_gym.app",
+        "sci_gym.composition",
         "sci_gym.bounds",
         "sci_gym.images",
         "sci_gym.codec",
@@ -73,7 +74,7 @@ LAYERS = [
     {"sci_gym.image_cli", "sci_gym.tasks_cli", "sci_gym.verify_cli"},
     {"sci_gym.cli"},
 ]
-APP_MAY = {"sci_gym.errors", "sci_gym.specs", "sci_gym.app", "sci_gym.evaluation"}
+APP_MAY = {"sci_gym.errors", "sci_gym.specs", "sci_gym.app", "sci_gym.composition", "sci_gym.evaluation"}
 WRAPPER_MAY = {"sci_gym.errors", "sci_gym.specs"}
 
 

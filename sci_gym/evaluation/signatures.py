@@ -99,8 +99,10 @@ class PredicateSet:
 
     @classmethod
     def of(cls, app: App) -> PredicateSet:
-        """The generic predicates and an app's own, prefixed with its name."""
-        return cls({f"{app.name}.{name}": function for name, function in app.predicates.items()})
+        """The generic predicates and those of an app's parts, prefixed with their names."""
+        return cls(
+            {f"{part.name}.{name}": one for part in app.parts for name, one in part.predicates.items()}
+        )
 
     def validate(self, check: Check) -> None:
         """Raise what `Signatures.validate` raises when the check is not a right call of its predicate."""

@@ -34,6 +34,10 @@ class Box(NamedTuple):
         """The pixel in the middle, as (x, y)."""
         return self.x + self.width // 2, self.y + self.height // 2
 
+    def holds(self, point: tuple[int, int]) -> bool:
+        """Whether a pixel, as (x, y), lies in it."""
+        return 0 <= point[0] - self.x < self.width and 0 <= point[1] - self.y < self.height
+
     def clip(self, width: int, height: int) -> Box:
         """The part of it that lies on a screen of `width` by `height` pixels (perhaps empty)."""
         x, y, own_width, own_height = self
@@ -188,6 +192,24 @@ class A11yTree:
                 place[node.index] = above
         return A11yTree(tuple(nodes), self.truncated)
 
+    def uncovered(self, windows: tuple[Window, ...]) -> A11yTree:
+        """What of `showing` no window of another program covers; `windows` are bottom to top.
+
+        Programs do not tell: a button counts as covered when the window on top of its middle is another
+        program's. What stands outside all windows, such as a menu, is covered by none.
+        """
+        if len({window.program for window in windows}) < 2:
+            return self.showing
+        if windows not in self._uncovered:
+            self._uncovered.clear()
+            kept = [node for node in self.showing if not _is_covered(node, windows)]
+            self._uncovered[windows] = self.showing.subset(kept)
+        return self._uncovered[windows]
+
+    @functools.cached_property
+    def _uncovered(self) -> dict[tuple[Window, ...], A11yTree]:
+        return {}
+
 
 @dataclass(frozen=True, slots=True)
 class Window:
@@ -198,6 +220,13 @@ class Window:
     box: Box
     active: bool
     program: str
+
+
+def _is_covered(node: A11yNode, windows: tuple[Window, ...]) -> bool:
+    if node.box is None or not node.program:
+        return False
+    on_top = next((window for window in reversed(windows) if window.box.holds(node.box.center)), None)
+    return on_top is not None and on_top.program != node.program
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +258,7 @@ class Observation:
 
     Attributes:
         screenshot: RGB pixels with the pointer drawn, uint8 `[H, W, 3]`, read-only.
-        tree: every accessible object, hidden widgets included; `tree.showing` is what is on screen.
+        tree: every accessible object, hidden and covered ones included; see `showing`.
         cursor: the pointer as (x, y) in pixels.
         windows: top-level windows, bottom to top.
         programs: what was launched, with the state that start-up modules reported.
@@ -250,3 +279,8 @@ class Observation:
     consistent: bool
     output: str = ""
     inspections: Mapping[str, Inspected] = field(default_factory=dict)
+
+    @property
+    def showing(self) -> A11yTree:
+        """The accessible objects on screen: `tree.showing`, but for what another program's window covers."""
+        return self.tree.uncovered(self.windows)

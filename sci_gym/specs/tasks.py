@@ -130,6 +130,12 @@ class TaskSpec:
     source: str
 
     @property
+    def apps(self) -> frozenset[str]:
+        """The names of the apps that set-up and checks speak of."""
+        checks = (check.predicate for node in self.graph.nodes for check in node.checks)
+        return frozenset(name.partition(".")[0] for name in (*checks, *(verb.name for verb in self.setup)))
+
+    @property
     def oracle(self) -> tuple[OracleStep, ...]:
         """The first solution; empty when there is none."""
         return next(iter(self.oracles.values()), ())

@@ -29,8 +29,12 @@ class Vocabulary:
         """Read the signatures of the app's functions."""
         self.app = app.name
         self.predicates = PredicateSet.of(app).signatures
-        self.verbs = Signatures("verb", {self.full(name): function for name, function in app.verbs.items()})
-        self.makers = {self.full(name): function for name, function in app.inspections.items()}
+        self.verbs = Signatures(
+            "verb", {f"{part.name}.{name}": one for part in app.parts for name, one in part.verbs.items()}
+        )
+        self.makers = {
+            f"{part.name}.{name}": one for part in app.parts for name, one in part.inspections.items()
+        }
         self.inspections = Signatures("inspection", self.makers, skip=0)
 
     def full(self, name: str) -> str:

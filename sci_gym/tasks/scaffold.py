@@ -28,9 +28,9 @@ def write_scaffold(app: App, name: str, folder: Path) -> Path:
         app=app,
         path=path,
         id=name,
-        verbs=_signatures(app.verbs),
-        predicates=_signatures({**app.predicates, **GENERIC_PREDICATES}),
-        inspections=_signatures(app.inspections, skip=0),
+        verbs=_signatures(_named(app, "verbs")),
+        predicates=_signatures({**_named(app, "predicates"), **GENERIC_PREDICATES}),
+        inspections=_signatures(_named(app, "inspections"), skip=0),
     )
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -41,6 +41,15 @@ def write_scaffold(app: App, name: str, folder: Path) -> Path:
     except OSError as exc:
         raise ConfigurationError(f"{path}: cannot be written: {exc.strerror}.") from exc
     return path
+
+
+def _named(app: App, kind: str) -> dict[str, Callable[..., Any]]:
+    """The functions of a kind, as a task file of the app names them."""
+    return {
+        name if part is app else f"{part.name}.{name}": function
+        for part in app.parts
+        for name, function in getattr(part, kind).items()
+    }
 
 
 def _signatures(functions: Mapping[str, Callable[..., Any]], skip: int = 1) -> list[tuple[str, str]]:
