@@ -47,7 +47,7 @@ def load_app(name: str) -> App:
 
 
 def load_adapter(app: App) -> Adapter | None:
-    """How an app plays ScienceBoard's tasks: the ADAPTER of `scienceboard.py` in its folder, if it has one."""
+    """How an app plays ScienceBoard's tasks: ADAPTER of `scienceboard.py` in its folder, None without one."""
     name = f"{type(app).__module__.rpartition('.')[0]}.scienceboard"
     if importlib.util.find_spec(name) is None:
         return None

@@ -1,4 +1,7 @@
-"""Plays ScienceBoard's published KAlgebra tasks on the real program: `python -m tests.scienceboard FOLDER [ID...]`."""
+"""Plays ScienceBoard's published KAlgebra tasks on the real program.
+
+`python -m tests.scienceboard FOLDER [ID...]` prints one line of JSON for each.
+"""
 
 from __future__ import annotations
 

@@ -53,8 +53,8 @@ class KAlgebra(App):
 
         Keys:
             tab: "Calculator", "2D Graph", "3D Graph", "Dictionary", or None.
-            variables: name to value as KAlgebra shows it: numbers in full precision, complex ones by their real
-                part, the rest as expressions; the constants pi, e, euler, i, true and false included.
+            variables: name to value as KAlgebra shows it: numbers in full precision, complex ones by their
+                real part, the rest as expressions; the constants pi, e, euler, i, true and false included.
             values: of those variables that were given a value since the start, the value as Analitza writes
                 it, such as "1+-i" of a complex one.
             plots_2d: list of `{"name", "plot", "color", "visible"}`, plots in the plane in the order of the

@@ -161,7 +161,7 @@ def _state(evidence: Evidence) -> Any:
 
 
 def _written(evidence: Evidence, name: str) -> str | None:
-    """A variable's value as Analitza writes it; as the program shows it, where it was not given since the start."""
+    """A variable's value as Analitza writes it; as shown, where none was given since the start."""
     state = _state(evidence)
     shown: str | None = state.get("variables", {}).get(name)
     return None if shown is None else state.get("values", {}).get(name, shown)

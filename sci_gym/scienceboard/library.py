@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from sci_gym.errors import ConfigurationError, TaskFileError
 from sci_gym.scienceboard.adapter import PROGRAMS, Adapter, CannotError
 from sci_gym.scienceboard.building import build, extended
 from sci_gym.scienceboard.document import TaskFile, read_task_file
+from sci_gym.scienceboard.lambdas import Lambda, LambdaRefusedError
 from sci_gym.scienceboard.revisions import Fault, Revision, known_faults, revision_of
 from sci_gym.specs import TaskSpec
 
@@ -107,16 +108,26 @@ def task_id(file: TaskFile, revision: Revision) -> str:
 
 def _entry(file: TaskFile, players: Mapping[str, Player]) -> Entry:
     revision = revision_of(file)
-    entry = {"path": file.path, "program": file.program, "revision": revision}
-    faults = tuple(known_faults(file, revision))
+    entry = Entry(file.path, file.program, revision, faults=tuple(known_faults(file, revision)))
     try:
         player = _player(file, players)
         task = build(file, player.adapter, player.app, task_id(file, revision))
     except CannotError as exc:
-        return Entry(**entry, cannot=str(exc), faults=faults)
+        return replace(entry, cannot="; ".join([*refused_lambdas(file), str(exc)]))
     except TaskFileError as exc:
-        return Entry(**entry, wrong=str(exc), faults=faults)
-    return Entry(**entry, task=task, faults=faults)
+        return replace(entry, wrong=str(exc))
+    return replace(entry, task=task)
+
+
+def refused_lambdas(file: TaskFile) -> Iterator[str]:
+    """The lambdas of `evaluate` that have a form which is not known: where they stand, and which form."""
+    for place, item in enumerate(file.document.evaluate):
+        for name, value in item.fields.items():
+            if isinstance(value, str) and value.startswith("lambda"):
+                try:
+                    Lambda(value)
+                except LambdaRefusedError as exc:
+                    yield f"evaluate[{place}].{name}: {exc}"
 
 
 def _player(file: TaskFile, players: Mapping[str, Player]) -> Player:

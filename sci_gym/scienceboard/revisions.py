@@ -68,9 +68,10 @@ def known_faults(file: TaskFile, revision: Revision) -> list[Fault]:
     earlier, later = revisions()
     row = _published().get((file.program, file.path.stem), {})
     if revision == earlier and "fault" in row:
-        faults.append(Fault(row["fault"], later))
+        faults.append(Fault(row["fault"], later if later.name in row else None))
     for one in _data()["open"]:
-        if (one["program"], one["id"], one["revision"]) == (file.program, file.path.stem, revision.name):
+        meant = one.get("revision", revision.name) == revision.name and revision in (earlier, later)
+        if meant and (one["program"], one["id"]) == (file.program, file.path.stem):
             faults.append(Fault(one["fault"], None))
     faults += [
         Fault(f"the key {key!r} stands twice in an object; the last one counts", None) for key in file.twice
