@@ -26,8 +26,11 @@ def setup_functions(adapter: Adapter) -> Mapping[str, Callable[..., Sequence[Ver
     def start(task: TaskFile, *, command: str | list[str], shell: bool = False) -> list[Verb]:
         return _launch(task, command, adapter)
 
-    shared = {"launch": start, "execute": execute, "opt": opt, "touch": touch, "append": append}
-    return {**shared, "download": download, **adapter.setup}
+    shared: dict[str, Callable[..., Sequence[Verb]]] = {
+        "launch": start, "execute": execute, "opt": opt, "touch": touch, "append": append,
+        "download": download,
+    }  # fmt: skip
+    return {**shared, **adapter.setup}
 
 
 def command_words(command: str | list[str]) -> list[str]:

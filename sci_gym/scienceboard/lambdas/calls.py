@@ -26,7 +26,7 @@ def _each(values: Iterable[Any], budget: Budget) -> list[Any]:
     """The items of an iterable, as plain data; generators of the walk are iterable too."""
     if isinstance(values, str | list | tuple | dict):
         return list(budget.weigh(values))
-    found = []
+    found: list[Any] = []
     for value in values:
         budget.charge()
         limit(len(found) + 1, MAX_ITEMS, "items")

@@ -142,9 +142,9 @@ def _targets(node: ast.ListComp | ast.DictComp | ast.GeneratorExp) -> frozenset[
             if not isinstance(part, ast.Name) or clause.is_async:
                 raise _refuse(node, "a comprehension over anything but plain names")
             names.append(part.id)
-    for part in ast.walk(node):
-        if isinstance(part, ast.NamedExpr):
-            raise _refuse(part, "':=' in a comprehension")
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.NamedExpr):
+            raise _refuse(inner, "':=' in a comprehension")
     return _plain(node, names)
 
 
