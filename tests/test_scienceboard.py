@@ -131,6 +131,15 @@ def test_what_is_no_task_file_is_told(tmp_path: Path, text: str, told: str) -> N
         ({"evaluate": [{"type": "eqn", "key": [[1, 1]], "value": {"width": 3}}]}, "asks for 'width'"),
         ({"evaluate": [{"type": "eqn", "key": [[1, 1]], "value": {"(1, 2)": True}}]}, "can never hold"),
         ({"evaluate": [{"type": "eqn", "key": [[1, 1]], "value": {"(1, 1)": True, "res": 7}}]}, "res 7"),
+        ({"evaluate": [{"type": "eqn", "key": [[1, 1]], "value": {"expr": "x->x"}}]}, "asks for 'expr'"),
+        (
+            {"evaluate": [{"type": "eqn", "key": [[1, 1]], "value": {"(1, 1)": True, "style": 2}}]},
+            "asks for style",
+        ),
+        (
+            {"evaluate": [{"type": "eqn", "key": [[1, 1]], "value": {"(1, 1)": True, "color": "red"}}]},
+            "color 'red'",
+        ),
         ({"evaluate": [{"type": "val", "key": "p", "value": "one"}]}, "is no number"),
     ],
 )
@@ -172,8 +181,7 @@ PLOTS = [{"name": "f0", "plot": "x^2", "color": "#ff0000", "visible": False}]
         ({"(2, 4)": True, "(2, 5)": False}, True),
         ({"(2, 4)": True, "(2, 5)": True}, False),
         ({"(2, 4)": False}, False),
-        ({"(2, 4)": True, "color": "red"}, True),
-        ({"(2, 4)": True, "color": "#FF0000"}, True),
+        ({"(2, 4)": True, "color": "#ff0000"}, True),
         ({"(2, 4)": True, "color": "#0000ff"}, False),
         ({"(2, 4)": True, "res": 3328}, True),
         ({"(2, 4)": True, "res": 832}, False),
@@ -192,6 +200,7 @@ def test_equations(tmp_path: Path, value: dict[str, Any], expected: bool) -> Non
         ("q->2*q", "(-1, -2)", True),
         ("x^2+y^2=25", "(3, -4)", True),
         ("x^2+y^2=25", "(3, 3)", False),
+        ("(x-y)^2=0", "(3, 3)", True),
         ("ln(x)", "(-1, 0)", False),
         ("t->vector{t, t^2}", "(2, 4)", True),
         ("t->vector{t, t^2}", "(2, 3)", False),

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from sci_gym.envs.kalgebra.curves import membership
 from sci_gym.envs.kalgebra.lexer import AnalitzaError
 from sci_gym.envs.kalgebra.plots import SOLVED, Plot, Point, classify
 
-TOLERANCE = 1e-6
-"""Relative above 1, absolute below."""
+TOLERANCE = 1e-4
+"""Absolute, between numbers of single precision, as in ScienceBoard's KAlgebra."""
 
 
 def agrees(
@@ -20,8 +22,8 @@ def agrees(
 ) -> bool:
     """Whether a plot passes all points that it shall pass, and none of those that it shall not.
 
-    Points are (x, y) or (x, y, z); of a polar plot they are (angle, radius). Surfaces in spherical
-    coordinates, parametric surfaces and curves in space pass no point.
+    Points are (x, y) or (x, y, z); of a polar plot they are (angle, radius), as in ScienceBoard's KAlgebra.
+    Surfaces in spherical coordinates, parametric surfaces and curves in space pass no point.
 
     Args:
         text: the plot, as the program shows it.
@@ -37,9 +39,11 @@ def agrees(
 
 
 def passes(plot: Plot, point: Point) -> bool:
-    """Whether a plot passes a point."""
+    """Whether a plot passes a point: for an equation, whether its sides differ by nothing there."""
     if plot.kind == "polar":
         return _near(plot.value(point[0]), point[1])
+    if plot.kind == "implicit":
+        return _near(plot.value(*point), 0.0)
     if plot.kind in SOLVED:
         axes = dict(zip("xyz", point, strict=False))
         value = plot.value(*(axes[name] for name in plot.function.parameters))
@@ -48,4 +52,5 @@ def passes(plot: Plot, point: Point) -> bool:
 
 
 def _near(value: float | None, wanted: float) -> bool:
-    return value is not None and abs(value - wanted) <= TOLERANCE * max(1.0, abs(wanted))
+    with np.errstate(all="ignore"):
+        return value is not None and bool(abs(np.float32(value) - np.float32(wanted)) <= TOLERANCE)

@@ -5,27 +5,21 @@ What is read in place of their patched program's answers stands in `ADAPTER.sour
 
 from __future__ import annotations
 
-import math
 from typing import Annotated, Any, Literal
 
-from PIL import ImageColor
 from pydantic import Field
 
 from sci_gym.app import Desktop
 from sci_gym.envs.kalgebra import verbs, widgets
 from sci_gym.envs.kalgebra.analitza import parse
-from sci_gym.envs.kalgebra.points import TOLERANCE, agrees
-from sci_gym.envs.kalgebra.state import RESOLUTIONS, STYLES_3D
+from sci_gym.envs.kalgebra.equations import parse_equation, parse_number
+from sci_gym.envs.kalgebra.points import agrees
 from sci_gym.scienceboard import Adapter, CannotError, Source, TaskFile
 from sci_gym.specs import Check, Evidence, Verb
 
-SAMPLES = dict(zip(RESOLUTIONS, (416, 832, 1664, 3328), strict=True))
-"""What the entries of the menu set `Plotter2D`'s resolution to."""
-STYLE_NUMBERS = {name: number for number, name in enumerate(STYLES_3D, start=1)}
-"""`Analitza::PlotStyle`: Dots, Wired (which the menu calls Lines), Solid."""
+TOLERANCE = 1e-6
 UNDEFINED = "#UNDEF"
 SIZE = "#SIZE"
-_SETTINGS = ("color", "res", "style")
 
 Points = list[Annotated[list[float | str], Field(min_length=2, max_length=3)]]
 Tab = Annotated[int, Field(ge=0, lt=len(widgets.TABS))]
@@ -50,7 +44,7 @@ def func_3d(task: TaskFile, *, expr: str) -> list[Verb]:
 
 def val(task: TaskFile, *, key: str, value: float | str) -> list[Check]:
     """A variable is a number."""
-    number = _number(value)
+    number = parse_number(value)
     if number is None:
         raise CannotError(f"value {value!r} is no number, so that no variable would ever be it.")
     return [Check("kalgebra.scienceboard_val", {"name": key, "value": number})]
@@ -71,16 +65,9 @@ def eqn(
         if not isinstance(value, int):
             raise CannotError(f"value must be the number of plots beside {SIZE}, not {value!r}.")
         return [Check("kalgebra.plots_2d_count", {"equals": value})]
-    if not isinstance(value, dict) or not key or len({len(point) for point in key}) != 1:
-        raise CannotError("asks for no points, or for points in the plane and in space at once.")
-    known = [_point(point) for point in key]
-    settings = {name: value[name] for name in _SETTINGS if name in value}
-    asked = {name: wanted for name, wanted in value.items() if name not in _SETTINGS}
-    points = [_asked(name, wanted, known) for name, wanted in asked.items()]
-    return [Check("kalgebra.scienceboard_eqn", {
-        "points": [point for point, _ in points], "passed": [wanted for _, wanted in points],
-        "dimension": len(known[0]), **_settings(settings, len(known[0])),
-    })]  # fmt: skip
+    if not isinstance(value, dict):
+        raise CannotError(f"value must say which points are on the plot, not {value!r}.")
+    return [Check("kalgebra.scienceboard_eqn", parse_equation(key, value))]
 
 
 def plot(desktop: Desktop, *, expression: str, dimension: int) -> None:
@@ -93,7 +80,7 @@ def plot(desktop: Desktop, *, expression: str, dimension: int) -> None:
 
 def scienceboard_val(evidence: Evidence, *, name: str, value: float) -> bool:
     """A variable is a number within 1e-6 of one."""
-    shown = _number(_written(evidence, name))
+    shown = parse_number(_written(evidence, name))
     return shown is not None and abs(shown - value) <= TOLERANCE
 
 
@@ -144,13 +131,14 @@ ADAPTER = Adapter(
                "the page of the dock beside the graph is Add afterwards"),
         Source("GET /vars", "what is given to Analitza::Variables::modify, as Analitza writes it; "
                "constants from the table of variables over AT-SPI", True),
-        Source("POST /func/2d, /func/3d: points", "the plots of PlotsModel, evaluated on the host", False,
-               "how near is near is not known of theirs: ours is 1e-6; of a polar plot points are (angle, "
-               "radius); parametric surfaces, spherical ones and curves in space pass no point"),
+        Source("POST /func/2d, /func/3d: points", "the plots of PlotsModel, evaluated on the host, within "
+               "1e-4 in single precision", False,
+               "exact for functions of one or two coordinates, polar plots and equations; where a function has "
+               "no real value theirs reads 0, ours passes nothing; other plots pass the points that they draw, "
+               "but spherical and parametric surfaces and curves in space none"),
         Source("POST /func/2d: res", "the resolution checked in the menu 2D Graph", True),
         Source("POST /func/3d: style", "the style checked in the menu 3D Graph", True),
-        Source("POST /func/2d, /func/3d: color", "PlotItem::color() of the plot", False,
-               "compared as #rrggbb; how theirs is written is not known"),
+        Source("POST /func/2d: color", "QColor::name() of PlotItem::color()", True),
         Source("POST /func/2d: number of plots", "the rows of PlotsModel, hidden ones included", True),
     ),
 )  # fmt: skip
@@ -165,56 +153,3 @@ def _written(evidence: Evidence, name: str) -> str | None:
     state = _state(evidence)
     shown: str | None = state.get("variables", {}).get(name)
     return None if shown is None else state.get("values", {}).get(name, shown)
-
-
-def _number(text: object) -> float | None:
-    """A number as Python's float() reads it, as theirs does; None for anything else, or one without end."""
-    try:
-        number = float(text) if isinstance(text, str | int | float) else math.nan
-    except (ValueError, OverflowError):
-        return None
-    return number if math.isfinite(number) else None
-
-
-def _point(parts: list[float | str]) -> list[float]:
-    numbers = [_number(part) for part in parts]
-    if None in numbers:
-        raise CannotError(f"the point {parts!r} has a coordinate that is no number.")
-    return [number for number in numbers if number is not None]
-
-
-def _asked(name: str, wanted: bool | int | str, known: list[list[float]]) -> tuple[list[float], bool]:
-    """A member of `value`: the point that its name writes out, and whether the plot shall pass it."""
-    if not (name.startswith("(") and name.endswith(")")):
-        raise CannotError(f"asks for {name!r} of a plot, which is not known; known are points, "
-                          f"{', '.join(_SETTINGS)}.")  # fmt: skip
-    point = _point(list(name[1:-1].split(",")))
-    if point not in known or not isinstance(wanted, bool):
-        raise CannotError(
-            f"asks for {name} to be {wanted!r}; it can never hold, since key has no such point."
-        )
-    return point, wanted
-
-
-def _settings(settings: dict[str, bool | int | str], dimension: int) -> dict[str, str]:
-    """The settings as our state names them."""
-    found = {}
-    for name, wanted in settings.items():
-        if name == "color":
-            found["color"] = _color(wanted)
-            continue
-        numbers, ours, where = (SAMPLES, "resolution", 2) if name == "res" else (STYLE_NUMBERS, "style", 3)
-        names = [text for text, number in numbers.items() if number == wanted]
-        if not names or dimension != where:
-            raise CannotError(
-                f"{name} {wanted!r} in {dimension} dimensions is none of KAlgebra's: {numbers}."
-            )
-        found[ours] = names[0]
-    return found
-
-
-def _color(wanted: bool | int | str) -> str:
-    try:
-        return "#{:02x}{:02x}{:02x}".format(*ImageColor.getrgb(str(wanted))[:3])
-    except ValueError:
-        raise CannotError(f"color {wanted!r} is not written as #rrggbb, or a color's name.") from None
