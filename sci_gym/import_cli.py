@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,7 +19,7 @@ from sci_gym.bounds import clean
 from sci_gym.errors import UnknownNameError
 from sci_gym.loader import load_adapter, load_app, players
 from sci_gym.scienceboard import PROGRAMS, Entry, survey
-from sci_gym.scienceboard.library import task_files
+from sci_gym.scienceboard.library import differing_fields, task_files
 
 import_app = typer.Typer(no_args_is_help=True, help="Task files of other benchmarks.")
 out = Console()
@@ -38,6 +38,10 @@ def scienceboard(
         str | None,
         typer.Option("--app", help="An app, or a program as ScienceBoard names it; all by default."),
     ] = None,
+    beside: Annotated[
+        Path | None,
+        typer.Option(help="Another revision's folder: tell which fields of which files differ there."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")] = False,
 ) -> None:
     """Tell which files load, which do not and why, and known faults; exit 1 if a file is wrong."""
@@ -49,16 +53,30 @@ def scienceboard(
         if program in (None, entry.program) or not entry.program
     ]
     wrong = [entry for entry in entries if entry.wrong]
+    differs = [] if beside is None else list(_differences(entries, folder, beside))
     if as_json:
         summary = {
             "folder": str(folder),
             "programs": _rows(entries),
             "files": [one.as_dict() for one in entries],
+            "differs": differs,
         }
         sys.stdout.write(json.dumps(summary, indent=2, ensure_ascii=False) + "\n")
     else:
         _tell(entries)
+        for one in differs:
+            _line(f"{one['path']} differs in {beside}: {', '.join(one['fields'])}")
     raise typer.Exit(1 if wrong else 0)
+
+
+def _differences(entries: Sequence[Entry], folder: Path, beside: Path) -> Iterator[dict[str, Any]]:
+    """What differs between the files that are right and those of the same name in another folder."""
+    for entry in entries:
+        if not entry.wrong:
+            name = entry.path.relative_to(folder) if folder.is_dir() else Path(entry.path.name)
+            fields = differing_fields(entry.path, beside / name)
+            if fields:
+                yield {"path": str(name), "fields": list(fields)}
 
 
 def _program(name: str) -> str:

@@ -273,6 +273,16 @@ def test_only_what_looks_into_python_is_refused_of_the_published_lambdas() -> No
 
 
 @published
+def test_two_revisions_are_compared_field_by_field() -> None:
+    folders = [str(PUBLISHED / folder / "KAlgebra") for folder in REVISIONS]
+    result = CliRunner().invoke(cli, ["import", "scienceboard", folders[0], "--beside", folders[1], "--json"])
+    assert json.loads(result.stdout)["differs"] == [
+        {"path": "C-07.json", "fields": ["evaluate", "ans"]},
+        {"path": "C-12.json", "fields": ["evaluate", "ans"]},
+    ]
+
+
+@published
 def test_mended_faults_are_told_of_the_earlier_revision_only() -> None:
     told = {
         folder: {

@@ -133,9 +133,9 @@ ADAPTER = Adapter(
                "constants from the table of variables over AT-SPI", True),
         Source("POST /func/2d, /func/3d: points", "the plots of PlotsModel, evaluated on the host, within "
                "1e-4 in single precision", False,
-               "exact for functions of one or two coordinates, polar plots and equations; where a function has "
-               "no real value theirs reads 0, ours passes nothing; other plots pass the points that they draw, "
-               "but spherical and parametric surfaces and curves in space none"),
+               "exact for functions of coordinates, polar plots and equations; where a function has no real "
+               "value theirs reads 0, ours passes nothing; other plots pass the points that they draw, but "
+               "spherical and parametric surfaces and curves in space none"),
         Source("POST /func/2d: res", "the resolution checked in the menu 2D Graph", True),
         Source("POST /func/3d: style", "the style checked in the menu 3D Graph", True),
         Source("POST /func/2d: color", "QColor::name() of PlotItem::color()", True),

@@ -96,8 +96,10 @@ def append(task: TaskFile, *, path: str, content: str) -> list[Verb]:
 
 
 def download(task: TaskFile, *, url: str, path: str) -> list[Verb]:
-    """Refused: no network in the guest."""
-    raise CannotError(f"downloads {url}: machines have no network, and the host fetches nothing for a task.")
+    """Refused: what a task gives must not depend on a network."""
+    raise CannotError(
+        f"downloads {url}: set-up fetches nothing from the network; get it from there yourself."
+    )
 
 
 def run_command(desktop: Desktop, *, command: str) -> None:

@@ -101,6 +101,18 @@ def survey(folder: Path, players: Mapping[str, Player]) -> Iterator[Entry]:
         yield _entry(file, players)
 
 
+def differing_fields(path: Path, other: Path) -> tuple[str, ...]:
+    """The fields in which two task files differ; what only one of them has, or that there is but one.
+
+    Raises:
+        TaskFileError: one of them is wrong.
+    """
+    if not other.is_file():
+        return ("the whole file, which is not there",)
+    one, two = (read_task_file(each).document for each in (path, other))
+    return tuple(name for name in type(one).model_fields if getattr(one, name) != getattr(two, name))
+
+
 def task_id(file: TaskFile, revision: Revision) -> str:
     """The id of a file's task: "KAlgebra-A-03@verified-cfee7c8"."""
     return f"{file.program}-{file.path.stem}@{revision}"

@@ -3,29 +3,16 @@
 from __future__ import annotations
 
 import ast
-import operator
 from collections import ChainMap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from sci_gym.scienceboard.lambdas import forms
 from sci_gym.scienceboard.lambdas.budget import Budget, Closure, Function, LambdaFailedError
 from sci_gym.scienceboard.lambdas.calls import FUNCTIONS, MATH, call_method
+from sci_gym.scienceboard.lambdas.operations import COMPARE, UNARY, arithmetic, bind
 
 Scope = ChainMap[str, Any]
-_MAX_EXPONENT = 64
-_ARITHMETIC: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow,
-}  # fmt: skip
-_UNARY: Mapping[type[ast.unaryop], Callable[[Any], Any]] = {
-    ast.Not: operator.not_, ast.USub: operator.neg, ast.UAdd: operator.pos,
-}  # fmt: skip
-_COMPARE: Mapping[type[ast.cmpop], Callable[[Any, Any], Any]] = {
-    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le,
-    ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Is: operator.is_, ast.IsNot: operator.is_not,
-    ast.In: lambda item, values: item in values, ast.NotIn: lambda item, values: item not in values,
-}  # fmt: skip
 _FAULTS = (TypeError, LookupError, ValueError, ArithmeticError, RecursionError)
 
 
@@ -93,9 +80,9 @@ class _Walk:
             case ast.BoolOp():
                 return self._bool(node, scope)
             case ast.UnaryOp(op=op, operand=operand):
-                return self._budget.weigh(_UNARY[type(op)](self._value(operand, scope)))
+                return self._budget.weigh(UNARY[type(op)](self._value(operand, scope)))
             case ast.BinOp(left=left, op=op, right=right):
-                return self._arithmetic(op, self._value(left, scope), self._value(right, scope))
+                return arithmetic(self._budget, op, self._value(left, scope), self._value(right, scope))
             case ast.Compare():
                 return self._compare(node, scope)
             case ast.Subscript(value=value, slice=index):
@@ -134,7 +121,7 @@ class _Walk:
             raise LambdaFailedError(f"a {type(values).__name__} has no items.")
         for value in values:
             self._budget.charge()
-            inner = scope.new_child(_bind(clause.target, value))
+            inner = scope.new_child(bind(clause.target, value))
             if all(self._value(condition, inner) for condition in clause.ifs):
                 if rest:
                     yield from self._scopes(rest, inner)
@@ -175,18 +162,6 @@ class _Walk:
                 break
         return value
 
-    def _arithmetic(self, op: ast.operator, left: Any, right: Any) -> Any:
-        numbers = isinstance(left, int | float) and isinstance(right, int | float)
-        joined = isinstance(op, ast.Add) and type(left) is type(right) and type(left) in (str, list, tuple)
-        if not numbers and not joined:
-            raise LambdaFailedError(f"{type(op).__name__} is of numbers; texts and lists are only added.")
-        if isinstance(op, ast.Pow) and abs(right) > _MAX_EXPONENT:
-            raise LambdaFailedError(f"an exponent above {_MAX_EXPONENT}.")
-        value = self._budget.weigh(_ARITHMETIC[type(op)](left, right))
-        if isinstance(value, complex):
-            raise LambdaFailedError("a complex number.")
-        return value
-
     def _compare(self, node: ast.Compare, scope: Scope) -> bool:
         left = self._value(node.left, scope)
         for op, part in zip(node.ops, node.comparators, strict=True):
@@ -194,7 +169,7 @@ class _Walk:
             if not isinstance(op, ast.Is | ast.IsNot):
                 self._budget.weigh(left)
                 self._budget.weigh(right)
-            if not _COMPARE[type(op)](left, right):
+            if not COMPARE[type(op)](left, right):
                 return False
             left = right
         return True
@@ -207,13 +182,3 @@ class _Walk:
         ends = (index.lower, index.upper, index.step)
         span = slice(*(None if end is None else self._value(end, scope) for end in ends))
         return self._budget.weigh(value[span])
-
-
-def _bind(target: ast.expr, value: Any) -> dict[str, Any]:
-    names = target.elts if isinstance(target, ast.Tuple) else None
-    if names is None:
-        return {target.id: value} if isinstance(target, ast.Name) else {}
-    if type(value) not in (str, list, tuple):
-        raise LambdaFailedError(f"a {type(value).__name__} is not taken apart.")
-    pairs = zip(names, value, strict=True)
-    return {name.id: item for name, item in pairs if isinstance(name, ast.Name)}
