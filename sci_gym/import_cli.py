@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.progress import track
 from rich.table import Table
 
 from sci_gym.bounds import clean
+from sci_gym.console import Json, err, out, print_json
 from sci_gym.errors import UnknownNameError
 from sci_gym.loader import load_adapter, load_app, players
 from sci_gym.scienceboard import PROGRAMS, Entry, survey
 from sci_gym.scienceboard.library import differing_fields, task_files
 
 import_app = typer.Typer(no_args_is_help=True, help="Task files of other benchmarks.")
-out = Console()
-err = Console(stderr=True)
 
 
 @import_app.callback()
@@ -42,7 +38,7 @@ def scienceboard(
         Path | None,
         typer.Option(help="Another revision's folder: tell which fields of which files differ there."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Tell which files load, which do not and why, and known faults; exit 1 if a file is wrong."""
     program = None if app_name is None else _program(app_name)
@@ -61,7 +57,7 @@ def scienceboard(
             "files": [one.as_dict() for one in entries],
             "differs": differs,
         }
-        sys.stdout.write(json.dumps(summary, indent=2, ensure_ascii=False) + "\n")
+        print_json(summary)
     else:
         _tell(entries)
         for one in differs:

@@ -60,7 +60,8 @@ def build(file: TaskFile, adapter: Adapter, app: App, task_id: str) -> TaskSpec:
         max_steps=document.steps,
         stagnation_steps=0,
         files=(),
-        oracle=(),
+        inspections=(),
+        oracles={},
         source=str(file.path),
     )
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field
 
 from sci_gym.errors import TaskFileError
-from sci_gym.scienceboard.places import KeyPath, fault, located
+from sci_gym.scienceboard.places import KeyPath, located
 from sci_gym.tasks.locator import FieldError
 from sci_gym.tasks.tables import Table, parse
 
@@ -106,9 +106,9 @@ def read_task_file(path: Path) -> TaskFile:
     try:
         data = json.loads(source, object_pairs_hook=lambda pairs: _object(pairs, twice), parse_constant=_none)
     except json.JSONDecodeError as exc:
-        raise fault(path, exc.lineno, "JSON", f"{exc.msg}, column {exc.colno}.") from exc
+        raise TaskFileError(path, exc.lineno, "JSON", f"{exc.msg}, column {exc.colno}.") from exc
     except (ValueError, RecursionError) as exc:
-        raise fault(path, 1, "JSON", f"{exc}.") from exc
+        raise TaskFileError(path, 1, "JSON", f"{exc}.") from exc
     try:
         document = parse(Document, data)
     except FieldError as exc:
@@ -120,14 +120,14 @@ def _text(path: Path) -> str:
     try:
         data = path.read_bytes()
     except OSError as exc:
-        raise fault(path, 1, "file", f"cannot be read: {exc.strerror}.") from exc
+        raise TaskFileError(path, 1, "file", f"cannot be read: {exc.strerror}.") from exc
     if len(data) > _MAX_BYTES:
-        raise fault(path, 1, "file", f"has more than {_MAX_BYTES} bytes.")
+        raise TaskFileError(path, 1, "file", f"has more than {_MAX_BYTES} bytes.")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as exc:
         line = data.count(b"\n", 0, exc.start) + 1
-        raise fault(path, line, "file", "is not UTF-8; save it as UTF-8.") from exc
+        raise TaskFileError(path, line, "file", "is not UTF-8; save it as UTF-8.") from exc
 
 
 def _object(pairs: list[tuple[str, Any]], twice: list[str]) -> dict[str, Any]:

@@ -17,12 +17,7 @@ def located(path: Path, source: str, place: KeyPath, message: str) -> TaskFileEr
     """The error of a field, with the line on which its value stands."""
     parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)
     name = "".join(parts).lstrip(".") or "file"
-    return fault(path, line_of(source, place), name, message)
-
-
-def fault(path: Path, line: int, field: str, message: str) -> TaskFileError:
-    """An error at a line, from 1."""
-    return TaskFileError(f"{path}:{line}: {field}: {message}")
+    return TaskFileError(path, line_of(source, place), name, message)
 
 
 def line_of(source: str, place: KeyPath) -> int:
