@@ -51,7 +51,7 @@ def load_adapter(app: App) -> Adapter | None:
     name = f"{type(app).__module__.rpartition('.')[0]}.scienceboard"
     if importlib.util.find_spec(name) is None:
         return None
-    adapter: Adapter = importlib.import_module(name).ADAPTER
+    adapter: Adapter | None = getattr(importlib.import_module(name), "ADAPTER", None)
     return adapter
 
 

@@ -53,7 +53,7 @@ def build(file: TaskFile, adapter: Adapter, app: App, task_id: str) -> TaskSpec:
         difficulty=_difficulty(document.steps),
         instruction=document.instruction,
         parameters={},
-        setup=_setup(file, adapter),
+        setup=_setup(file, adapter, app),
         graph=TaskGraph(tuple(nodes)),
         infeasible=stop is Kind.FAIL,
         question=stop is Kind.ANS,
@@ -66,12 +66,17 @@ def build(file: TaskFile, adapter: Adapter, app: App, task_id: str) -> TaskSpec:
     )
 
 
-def _setup(file: TaskFile, adapter: Adapter) -> tuple[Verb, ...]:
+def _setup(file: TaskFile, adapter: Adapter, app: App) -> tuple[Verb, ...]:
     functions = generic.setup_functions(adapter)
     verbs: list[Verb] = []
     for place, item in enumerate(file.document.initialize):
         verbs += _called(file, ("initialize", place), "func", item.func, item, functions)
-    return tuple(verbs)
+    return tuple(Verb(_full(app, verb.name), verb.arguments) for verb in verbs)
+
+
+def _full(app: App, name: str) -> str:
+    """A verb's name with the app's before it."""
+    return name if "." in name else f"{app.name}.{name}"
 
 
 def _nodes(file: TaskFile, adapter: Adapter, app: App) -> list[Node]:
