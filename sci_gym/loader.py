@@ -48,8 +48,9 @@ def load_app(name: str) -> App:
 
 def load_adapter(app: App) -> Adapter | None:
     """How an app plays ScienceBoard's tasks: ADAPTER of `scienceboard.py` in its folder, None without one."""
-    name = f"{type(app).__module__.rpartition('.')[0]}.scienceboard"
-    if importlib.util.find_spec(name) is None:
+    package = type(app).__module__.rpartition(".")[0]
+    name = f"{package}.scienceboard"
+    if not package or importlib.util.find_spec(name) is None:
         return None
     adapter: Adapter | None = getattr(importlib.import_module(name), "ADAPTER", None)
     return adapter
