@@ -1,4 +1,4 @@
-"""The command line: `sci-gym doctor | demo | tasks | image | verify | play | soak | chaos | bench`.
+"""The command line: `sci-gym doctor | demo | tasks | image | import | verify | play | soak | chaos | bench`.
 
 Every command takes `--json`: one object on standard output and nothing else there; progress goes to
 standard error. The exit status is 0 when all is well, 1 on a miss, 2 on a wrong call, 130 after Ctrl-C.
@@ -33,6 +33,7 @@ from sci_gym.console import (
 )
 from sci_gym.errors import MissingDependencyError, SciGymError, install_command
 from sci_gym.image_cli import image_app
+from sci_gym.import_cli import import_app
 from sci_gym.loader import load_app
 from sci_gym.tasks_cli import tasks_app
 from sci_gym.verify_cli import verify
@@ -42,6 +43,7 @@ app = typer.Typer(
 )
 app.add_typer(tasks_app, name="tasks")
 app.add_typer(image_app, name="image")
+app.add_typer(import_app, name="import")
 app.command()(verify)
 
 _INTERRUPTED = 130

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import inspect
 import pkgutil
 from collections.abc import Callable, Mapping, Sequence
@@ -19,6 +20,7 @@ from sci_gym.coordinator import Coordinator
 from sci_gym.env import EnvOptions, SciEnv, TaskDraw
 from sci_gym.errors import ConfigurationError, UnknownNameError
 from sci_gym.machines import Machine, MachineSpec, load_machine
+from sci_gym.scienceboard import PREFIX, Adapter, Player, extended, survey
 from sci_gym.specs import TaskSpec
 from sci_gym.stage import Timing
 from sci_gym.tasks import Template, load_template, load_templates
@@ -44,18 +46,37 @@ def load_app(name: str) -> App:
     return app.of([load_app(member) for member in app.members]) if isinstance(app, Composition) else app
 
 
+def load_adapter(app: App) -> Adapter | None:
+    """How an app plays ScienceBoard's tasks: ADAPTER of `scienceboard.py` in its folder, None without one."""
+    package = type(app).__module__.rpartition(".")[0]
+    name = f"{package}.scienceboard"
+    if not package or importlib.util.find_spec(name) is None:
+        return None
+    adapter: Adapter | None = getattr(importlib.import_module(name), "ADAPTER", None)
+    return adapter
+
+
+def players() -> dict[str, Player]:
+    """The apps that play ScienceBoard's tasks, by the program as ScienceBoard names it."""
+    adapted = [(app, load_adapter(app)) for app in map(load_app, app_names())]
+    return {adapter.program: Player.of(app, adapter) for app, adapter in adapted if adapter is not None}
+
+
 def select_tasks(app: App, task: Selector) -> TaskDraw:
     """A draw of a task from what `task` selects.
 
     Args:
         app: whose templates to choose from.
-        task: None for all templates, an id, a template file, several ids, or a predicate of templates.
+        task: None for all templates, an id, a template file, several ids, or a predicate of templates; or
+            "scienceboard:PATH", a task file of ScienceBoard or a folder of them.
 
     Raises:
         UnknownNameError: no such template.
         TaskFileError: the file is wrong.
         ConfigurationError: nothing is selected.
     """
+    if _is_published(task):
+        return _draw_published(app, str(task))
     chosen = _choose(app, task)
     if not chosen:
         raise ConfigurationError(f"task: selects none of {app.title}'s tasks")
@@ -64,6 +85,38 @@ def select_tasks(app: App, task: Selector) -> TaskDraw:
         return chosen[int(rng.integers(len(chosen)))].instantiate(rng)
 
     return draw
+
+
+def _is_published(task: Selector) -> bool:
+    return isinstance(task, str) and task.startswith(PREFIX)
+
+
+def _draw_published(app: App, task: str) -> TaskDraw:
+    """A draw from those of ScienceBoard's files that the app plays.
+
+    Raises:
+        ConfigurationError: it plays none of them; the message says why not.
+    """
+    adapter = load_adapter(app)
+    if adapter is None:
+        raise ConfigurationError(f"task: {app.title} plays none of ScienceBoard's tasks")
+    path = Path(task.removeprefix(PREFIX)).expanduser()
+    entries = list(survey(path, {adapter.program: Player.of(app, adapter)}))
+    tasks = [entry.task for entry in entries if entry.task is not None]
+    if not tasks:
+        own = [entry for entry in entries if entry.program in ("", adapter.program)] or entries
+        raise ConfigurationError(f"task: {own[0].path}: {own[0].wrong or own[0].cannot}")
+
+    def draw(rng: np.random.Generator) -> TaskSpec:
+        return tasks[int(rng.integers(len(tasks)))]
+
+    return draw
+
+
+def _playing(app: App, task: Selector) -> App:
+    """The app as the tasks need it."""
+    adapter = load_adapter(app) if _is_published(task) else None
+    return app if adapter is None else extended(app, adapter)
 
 
 def make(
@@ -104,8 +157,10 @@ def make(
     width, height = _check_resolution(resolution)
     options = EnvOptions(observation, reward, interface, width, height, render_mode)
     maker = _machine_maker(machine, machine_options or {}, MachineSpec(width=width, height=height), spares)
-    coordinator = Coordinator(maker, loaded, timing, spares=spares)
-    return SciEnv(loaded, select_tasks(loaded, task), coordinator, options)
+    draw = select_tasks(loaded, task)
+    playing = _playing(loaded, task)
+    coordinator = Coordinator(maker, playing, timing, spares=spares)
+    return SciEnv(playing, draw, coordinator, options)
 
 
 def _choose(app: App, task: Selector) -> list[Template]:

@@ -66,7 +66,7 @@ def test_plots_in_the_plane_with_and_without_the_module() -> None:
 def test_space_and_dictionary() -> None:
     space = state("space")
     assert space["tab"] == "3D Graph"
-    assert space["plots_3d"] == [{"name": "func3d", "plot": "x^2+y^2+z^2=9", "visible": True}]
+    assert space["plots_3d"] == [{"name": "func3d", "plot": "x^2+y^2+z^2=9", "color": None, "visible": True}]
     assert (space["style_3d"], space["input_3d"]) == ("Lines", "x^2+y^2+z^2=9")
     dictionary = state("dictionary")
     assert dictionary["dictionary"] == {"filter": "arcs", "entry": "arcsin"}

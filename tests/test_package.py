@@ -54,7 +54,7 @@ LAYERS = [
         "sci_gym.watch",
         "sci_gym.layout",
     },
-    {"sci_gym.guest_api", "sci_gym.machines"},
+    {"sci_gym.guest_api", "sci_gym.machines", "sci_gym.scienceboard"},
     {"sci_gym.stage"},
     {"sci_gym.spares"},
     {"sci_gym.coordinator", "sci_gym.episode"},
@@ -71,10 +71,17 @@ LAYERS = [
         "sci_gym.console",
     },
     {"sci_gym.demo", "sci_gym.benchmarks"},
-    {"sci_gym.image_cli", "sci_gym.tasks_cli", "sci_gym.verify_cli"},
+    {"sci_gym.image_cli", "sci_gym.import_cli", "sci_gym.tasks_cli", "sci_gym.verify_cli"},
     {"sci_gym.cli"},
 ]
-APP_MAY = {"sci_gym.errors", "sci_gym.specs", "sci_gym.app", "sci_gym.composition", "sci_gym.evaluation"}
+APP_MAY = {
+    "sci_gym.errors",
+    "sci_gym.specs",
+    "sci_gym.app",
+    "sci_gym.composition",
+    "sci_gym.evaluation",
+    "sci_gym.scienceboard",
+}
 WRAPPER_MAY = {"sci_gym.errors", "sci_gym.specs"}
 
 

@@ -52,10 +52,13 @@ class KAlgebra(App):
         """The program's state; a program that is gone gives None, "" and empty containers.
 
         Keys:
-            tab: "Calculator", "2D Graph", "3D Graph", "Dictionary", or None. variables: name to value as
-            KAlgebra shows it: numbers in full precision, complex ones by their real
-                part, the rest as expressions; the constants pi, e, euler, i, true and false included.
-            plots_2d: list of `{"name", "plot", "visible"}`, plots in the plane in the order of the list.
+            tab: "Calculator", "2D Graph", "3D Graph", "Dictionary", or None.
+            variables: name to value as KAlgebra shows it: numbers in full precision, complex ones by their
+                real part, the rest as expressions; the constants pi, e, euler, i, true and false included.
+            values: of those variables that were given a value since the start, the value as Analitza writes
+                it, such as "1+-i" of a complex one.
+            plots_2d: list of `{"name", "plot", "color", "visible"}`, plots in the plane in the order of the
+                list; the color is "#rrggbb", or None where it is not known.
             plots_3d: the same for space; KAlgebra keeps at most one.
             viewport: `{"left", "top", "width", "height"}` of the 2D graph as applied, in its units, or None.
             resolution: "Poor", "Normal", "Fine", "Very Fine", or None.

@@ -69,7 +69,7 @@ def same_plot(
 def _covers(plot: Plot, points: list[Point]) -> bool:
     if len(points) < MIN_POINTS:
         return False
-    contains = _membership(plot)
+    contains = membership(plot)
     return sum(contains(point) for point in points) >= MIN_SHARE * len(points)
 
 
@@ -133,8 +133,8 @@ def _bisect(plot: Plot, low: Point, high: Point, limit: float) -> Point | None:
     return low if value is not None and abs(value) <= limit else None
 
 
-def _membership(plot: Plot) -> Callable[[Point], bool]:
-    """A test of whether a point lies on a plot."""
+def membership(plot: Plot) -> Callable[[Point], bool]:
+    """A test of whether a point lies on a plot that is polar, parametric in the plane, or has a field."""
     if plot.kind == "polar":
         return lambda point: _on_polar(plot, point)
     if plot.kind == "parametric":

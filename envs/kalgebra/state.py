@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, get_args
 
 from sci_gym.envs.kalgebra import widgets
@@ -24,12 +24,15 @@ NO_ENTRY = "<b>Name</b>"
 
 def read(tree: A11yTree, lines: Iterable[str]) -> dict[str, Any]:
     """The state as plain data; `KAlgebra.read_state` documents the keys."""
-    models, viewport = _reported(lines)
+    reports = [_json(line) for line in lines]
+    models, viewport = _reported(reports)
+    variables = _variables(tree)
     calculator, space = widgets.calculator_input(tree), widgets.input_3d(tree)
     tabs = widgets.tab_list(tree)
     return {
         "tab": None if tabs is None else tabs.name,
-        "variables": _variables(tree),
+        "variables": variables,
+        "values": {name: text for name, text in _values(reports) if name in variables},
         "plots_2d": models[0] if 0 in models else _listed_plots(tree),
         "plots_3d": [plot for number, plots in sorted(models.items()) if number for plot in plots],
         "viewport": viewport or _typed_viewport(tree),
@@ -52,7 +55,7 @@ def _variables(tree: A11yTree) -> dict[str, str]:
 def _listed_plots(tree: A11yTree) -> list[dict[str, Any]]:
     listed = widgets.below(tree, widgets.dock(tree, "Functions"), "tree")
     return [
-        {"name": name.name, "plot": plot.name, "visible": name.has(State.CHECKED)}
+        {"name": name.name, "plot": plot.name, "color": None, "visible": name.has(State.CHECKED)}
         for name, plot in widgets.cells(tree, listed)[:MAX_LISTED]
     ]
 
@@ -76,12 +79,21 @@ def _dictionary(tree: A11yTree) -> dict[str, Any]:
     return {"filter": "" if field is None else field.text, "entry": entry}
 
 
-def _reported(lines: Iterable[str]) -> tuple[dict[int, list[dict[str, Any]]], dict[str, float] | None]:
+def _values(reports: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+    """Variables and the values that they were given last."""
+    for report in reports:
+        name, value = report.get("variable"), report.get("value")
+        if isinstance(name, str) and isinstance(value, str):
+            yield name, value
+
+
+def _reported(
+    reports: Iterable[Mapping[str, Any]],
+) -> tuple[dict[int, list[dict[str, Any]]], dict[str, float] | None]:
     """What the start-up module said last: plots by number of their model, and the 2D graph's viewport."""
     models: dict[int, list[dict[str, Any]]] = {}
     viewport: dict[str, float] | None = None
-    for line in lines:
-        report = _json(line)
+    for report in reports:
         number = report.get("number")
         if "model" in report and isinstance(number, int):
             models[number] = _plots(report.get("plots"))
@@ -106,8 +118,13 @@ def _plot(plot: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "name": str(plot.get("name", "")),
         "plot": str(plot.get("plot", "")),
+        "color": _color(plot.get("color")),
         "visible": plot.get("visible") is True,
     }
+
+
+def _color(color: object) -> str | None:
+    return color if isinstance(color, str) and color else None
 
 
 def _json(line: str) -> dict[str, Any]:

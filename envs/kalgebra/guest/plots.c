@@ -1,13 +1,16 @@
-/* Start-up module of KAlgebra: reports what AT-SPI shows late or never, the plots and the viewport.
+/* Start-up module of KAlgebra: reports what AT-SPI shows late, in part or never: plots, viewport, variables' values.
 
-   Preloaded into the stock program, it stands in front of functions of libAnalitzaPlot, calls the real ones, and
-   writes to the descriptor named by SCI_GYM_STATE_FD one JSON object a line:
+   Preloaded into the stock program, it stands in front of functions of libAnalitza and libAnalitzaPlot, calls the real
+   ones, and writes to the descriptor named by SCI_GYM_STATE_FD one JSON object a line:
 
-     {"model": "0x5560b13f45a0", "number": 0, "plots": [{"dimension": 3, "name": "f0", "plot": "x*y", "visible": true}]}
+     {"model": "0x5560b13f45a0", "number": 0, "plots": [
+         {"dimension": 3, "name": "f0", "plot": "x*y", "color": "#ff0000", "visible": true}]}
          what a plots model holds after a change; model 0 is that of the 2D Graph tab. Of the others (the preview of
          the function editor, which changes twice per key, and the dictionary) only those with plots in space count.
      {"plotter": "0x5560b13e0010", "number": 0, "left": -10.0, "top": 10.0, "width": 20.0, "height": 20.0}
          the viewport that was applied; plotter 0 is that of the 2D Graph tab.
+     {"variable": "p", "value": "1+-i"}
+         a value that was given to a variable of the first table of variables met, the calculator's, as Analitza writes it.
      {"error": "..."}
          once, when this build of Qt or Analitza cannot be read.
 
@@ -32,9 +35,11 @@ extern long write(int, const void *, unsigned long);
 #define REMOVE "_ZN8Analitza10PlotsModel10removeRowsEiiRK11QModelIndex"
 #define SET "_ZN8Analitza10PlotsModel7setDataERK11QModelIndexRK8QVarianti"
 #define VIEWPORT "_ZN8Analitza9Plotter2D11setViewportERK6QRectFb"
+#define MODIFY "_ZN8Analitza9Variables6modifyERK7QStringPKNS_6ObjectE"
 #define DISPLAY_ROLE 0
 #define CHECK_ROLE 10
 #define DIMENSION_ROLE 257 /* Qt::UserRole + 1 */
+#define PLOT_ROLE 258
 #define SPACE 4            /* Analitza::Dim3D, a flag */
 
 typedef struct { long words[8]; } Object; /* at least as big as QVariant, QString and QByteArray */
@@ -48,9 +53,10 @@ static int (*row_count)(const void *, const Index *);
 static Object (*to_string)(const Object *);
 static int (*to_int)(const Object *, void *);
 static Object (*to_utf8)(const Object *);
+static Object (*color_name)(const void *, int);
 static void (*end_variant)(Object *);
 static int qt_major;
-static Known models[OBJECTS], plotters[OBJECTS];
+static Known models[OBJECTS], plotters[OBJECTS], tables[OBJECTS];
 
 static int descriptor(void) {
     static int known, number;
@@ -150,6 +156,7 @@ static int ready(void) {
     to_int = dlsym(NEXT, "_ZNK8QVariant5toIntEPb");
     to_utf8 = dlsym(NEXT, "_ZN7QString13toUtf8_helperERKS_");
     end_variant = dlsym(NEXT, "_ZN8QVariantD1Ev");
+    color_name = dlsym(NEXT, "_ZNK6QColor4nameENS_10NameFormatE");
     if (!found(version, "qVersion")) return 0;
     qt_major = atoi(version());
     return found(data, "PlotsModel::data") && found(row_count, "PlotsModel::rowCount")
@@ -165,11 +172,9 @@ static int number_at(const void *model, int row, int role) {
     return number;
 }
 
-static void put_text_at(Line *line, const void *model, int row, int column) {
-    Index index = {row, column, 0, model};
-    Object value = data(model, &index, DISPLAY_ROLE);
-    Object string = to_string(&value);
-    Object bytes = to_utf8(&string);
+/* A QString. */
+static void put_text(Line *line, const void *string) {
+    Object bytes = to_utf8(string);
     /* Qt 5: a pointer to {int ref; int size; uint alloc; long offset}. Qt 6: {header, char *, long size}.
        The bytes and the string are left unfreed: tens of bytes per change, against one more symbol to depend on. */
     if (qt_major >= 6) {
@@ -177,6 +182,27 @@ static void put_text_at(Line *line, const void *model, int row, int column) {
     } else {
         const char *header = (const char *)bytes.words[0];
         put_string(line, header + *(const long *)(header + 16), *(const int *)(header + 4));
+    }
+}
+
+static void put_text_at(Line *line, const void *model, int row, int column) {
+    Index index = {row, column, 0, model};
+    Object value = data(model, &index, DISPLAY_ROLE);
+    Object string = to_string(&value);
+    put_text(line, &string);
+    end_variant(&value);
+}
+
+/* "#rrggbb". PlotItem::color() is inline: the QColor comes after the pointer of virtual functions and a QString. */
+static void put_color_at(Line *line, const void *model, int row) {
+    Index index = {row, 0, 0, model};
+    Object value = data(model, &index, PLOT_ROLE);
+    const char *item = (const char *)value.words[0]; /* a variant keeps a pointer inline */
+    if (item && color_name) {
+        Object string = color_name(item + (qt_major >= 6 ? 32 : 16), 0);
+        put_text(line, &string);
+    } else {
+        put_string(line, "", 0);
     }
     end_variant(&value);
 }
@@ -194,6 +220,8 @@ static void report_rows(const void *model, int number, int rows) {
         put_text_at(&line, model, row, 0);
         put_all(&line, ", \"plot\": ");
         put_text_at(&line, model, row, 1);
+        put_all(&line, ", \"color\": ");
+        put_color_at(&line, model, row);
         put_all(&line, number_at(model, row, CHECK_ROLE) ? ", \"visible\": true}" : ", \"visible\": false}");
     }
     put_all(&line, row < rows ? "], \"cut\": true" : "]");
@@ -266,5 +294,20 @@ void _ZN8Analitza9Plotter2D11setViewportERK6QRectFb(void *plotter, const Rectang
     put_decimal(&line, ", \"top\": ", view.top);
     put_decimal(&line, ", \"width\": ", view.width);
     put_decimal(&line, ", \"height\": ", -view.height); /* y grows upwards: Analitza's heights are negative */
+    send(&line);
+}
+
+void _ZN8Analitza9Variables6modifyERK7QStringPKNS_6ObjectE(void *variables, const void *name, const void *object) {
+    void (*real)(void *, const void *, const void *) = dlsym(NEXT, MODIFY);
+    Object (*written)(const void *) = dlsym(NEXT, "_ZNK8Analitza6Object8toStringEv");
+    Line line = {"", 0};
+    if (!found(real, MODIFY)) return;
+    real(variables, name, object);
+    if (number_of(tables, variables) || descriptor() < 0 || !ready() || !found(written, "Object::toString")) return;
+    Object value = written(object);
+    put_all(&line, "{\"variable\": ");
+    put_text(&line, name);
+    put_all(&line, ", \"value\": ");
+    put_text(&line, &value);
     send(&line);
 }
