@@ -23,6 +23,7 @@ PREFIX = "sci-gym-vm-"
 _FORWARD = re.compile(r"TCP\[HOST_FORWARD\]\s+\d+\s+127\.0\.0\.1\s+(\d+)")
 _GREET_S = 20.0
 _LOAD_S = 60.0
+_LOOK_S = 0.02
 
 
 def make_overlay(base: Path, overlay: Path) -> None:
@@ -147,6 +148,14 @@ class Qemu:
         self.monitor.do("getfd", descriptor, fdname="state")
         self.monitor.do("migrate", uri="fd:state")
         self.monitor.wait_for_move(deadline_s)
+        self._wait_until_moved(time.monotonic() + _LOAD_S)
+
+    def _wait_until_moved(self, end_s: float) -> None:
+        """QEMU tells that a state was sent shortly before it can go on."""
+        while self.monitor.do("query-status")["status"] == "finish-migrate":
+            if time.monotonic() > end_s:
+                raise DeadlineError(PART, f"its state was not moved within {_LOAD_S:.0f} s")
+            time.sleep(_LOOK_S)  # between two looks
 
     def _load(self, descriptor: int, *, without_memory: bool) -> None:
         self._prepare(without_memory)
