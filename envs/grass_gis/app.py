@@ -50,9 +50,9 @@ class GrassGis(App):
     inspections: ClassVar[Mapping[str, Callable[..., Inspection]]] = INSPECTIONS
 
     def ready(self, observation: Observation) -> bool:
-        """Whether the main window stands with a map display, and nothing is in front of it."""
+        """Whether the main window stands with a map display and its catalog, and nothing is in front."""
         state = observed(observation)
-        return bool(state["displays"]) and not state["windows"]
+        return bool(state["displays"] and state["catalog"]) and not state["windows"]
 
     def read_state(self, observation: Observation) -> Mapping[str, Any]:
         """The program's state; a program that is gone gives False, None, "" and empty containers.
@@ -66,6 +66,7 @@ class GrassGis(App):
             windows: titles of dialogs and tools that are open.
             plots: plotting tools that are open, each with tool (its title) and maps (names).
             console: the end of the console's output.
+            catalog: what is selected in the data catalog.
             region: the computational region as the interface read it last: north, south, east, west,
                 "e-w resol", "n-s resol", in m.
             mapset: if inspected, rasters and vectors (names in the mapset "work") and region (of its WIND

@@ -24,6 +24,7 @@ def read(lines: Iterable[str], found: Mapping[str, Inspected]) -> dict[str, Any]
         "windows": [one for one in _listed(told.get("windows")) if isinstance(one, str)],
         "plots": [_plot(one) for one in _maps(told.get("plots"))],
         "console": told["console"] if isinstance(told.get("console"), str) else "",
+        "catalog": [str(one) for one in _listed(told.get("catalog"))],
         "region": _sides(told.get("region")),
         "mapset": kinds["mapset"].get(""),
         "rasters": kinds["raster"],

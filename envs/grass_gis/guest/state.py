@@ -39,7 +39,7 @@ def look(app, reporter):
     frame = app.GetTopWindow()
     if frame is None or frame.GetName() != "LayerManager":
         return
-    readers = {"displays": displays, "console": console, "region": region}
+    readers = {"displays": displays, "console": console, "region": region, "catalog": catalog}
     for what, reader in readers.items():
         reporter.say(what, attempt(reader, frame))
     reporter.say("windows", attempt(windows, wx))
@@ -118,6 +118,11 @@ def layer(tree, item):
 def console(frame):
     """The end of what the console shows."""
     return frame.goutput.cmdOutput.GetText()[-CONSOLE_CHARS:]
+
+
+def catalog(frame):
+    """What is selected in the data catalog: the current mapset, once it is loaded."""
+    return [str(node.label) for node in frame.datacatalog.tree.GetSelected()]
 
 
 def region(frame):
