@@ -290,7 +290,8 @@ def test_an_infeasible_task_is_ended_by_fail_alone() -> None:
 )
 def test_the_right_stop_comes_from_the_task(infeasible: bool, question: bool, stop: Kind) -> None:
     task = TaskSpec(
-        "t", "calc", "easy", "", {}, (), graph_of(is_one("a")), infeasible, question, 5, 0, (), (), "t.toml"
+        "t", "calc", "easy", "", {}, (), graph_of(is_one("a")), infeasible, question, 5, 0, (), (), {},
+        "t.toml",
     )  # fmt: skip
     assert right_stop(task) is stop
 

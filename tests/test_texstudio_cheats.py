@@ -2,7 +2,8 @@
 
 Beside what `test_texstudio_pages.py` shows of text that no reader sees: a file written behind the editor's
 back, text that is not saved, and words put into the mouth of the start-up module. A person may write with
-whatever editor, though: a file that was written elsewhere and is then opened, or loaded anew, counts.
+whatever editor, though: TeXstudio loads a file anew that another program wrote, unless it has edits of its
+own, and a document that came to be what was asked for in that way counts.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ from sci_gym.specs import Action
 # Says what the start-up module would, to whatever takes it: every descriptor of every process in reach.
 FORGE = """
 import glob, json, os
-text = open("/home/user/paper.tex").read()
 line = json.dumps({"document": "0x1", "path": "/home/user/paper.tex", "clean": True, "open": True,
                    "bookmarks": [], "text": text, "cut": False}) + "\\n"
 for path in glob.glob("/proc/[0-9]*/fd/*"):
@@ -28,6 +28,7 @@ for path in glob.glob("/proc/[0-9]*/fd/*"):
         os.write(os.open(path, os.O_WRONLY | os.O_NONBLOCK), line.encode())
     except OSError:
         pass
+print("forged")
 """
 
 
@@ -50,13 +51,31 @@ def solution(env: gym.Env[Any, Any]) -> str:
     return str(data.decode())
 
 
-def test_a_file_behind_the_editors_back_and_a_forged_report_score_nothing(env: gym.Env[Any, Any]) -> None:
+def test_a_forged_report_scores_nothing(env: gym.Env[Any, Any]) -> None:
+    text = solution(env)
+    env.reset(seed=2)
+    *_, info = env.step(Action.code(f"text = {text!r}\n{FORGE}", "python"))
+    assert "forged" in info["output"]
+    _, _, _, _, info = env.step(Action.done())
+    assert (info["success"], info["coverage_rate"]) == (False, 0.0)
+
+
+def test_a_file_behind_the_editors_back_scores_nothing(env: gym.Env[Any, Any]) -> None:
+    """The editor has edits of its own, which a file on disk does not have."""
+    text = solution(env)
+    env.reset(seed=2)
+    env.step(Action.type("% mine"))
+    env.step(Action.code(f"open('/home/user/paper.tex', 'w').write({text!r})", "python"))
+    _, _, _, _, info = env.step(Action.done())
+    assert (info["success"], info["coverage_rate"]) == (False, 0.0)
+
+
+def test_a_file_that_texstudio_loads_anew_counts(env: gym.Env[Any, Any]) -> None:
     text = solution(env)
     env.reset(seed=2)
     env.step(Action.code(f"open('/home/user/paper.tex', 'w').write({text!r})", "python"))
-    env.step(Action.code(FORGE, "python"))
-    _, _, _, _, info = env.step(Action.done())
-    assert (info["success"], info["coverage_rate"]) == (False, 0.0)
+    _, _, _, _, info = env.step(Action.wait(2))
+    assert info["coverage_rate"] == 1
 
 
 def test_what_is_not_saved_is_not_done(env: gym.Env[Any, Any]) -> None:
