@@ -19,7 +19,8 @@ VM_TASKS := product-odd plot-2d-and-value
 
 .PHONY: demo test check verify image vm protos packages clean
 
-demo: $(CORE) packages
+demo: $(CORE)
+	tools/install-packages $$($(BIN)/python -m sci_gym.doctor kalgebra)
 	$(BIN)/sci-gym demo
 
 test: $(DEV) packages
@@ -27,7 +28,7 @@ test: $(DEV) packages
 	$(BIN)/python -m pytest
 
 verify: $(CORE) packages
-	$(BIN)/sci-gym verify --jobs 1 --retries 2
+	$(BIN)/sci-gym verify --jobs 1 --seeds 1 --retries 2
 
 # A guest for virtual machines; one that is there already is taken.
 image: $(DEV) packages

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -67,10 +67,10 @@ def examine(trial: bool = True) -> list[Finding]:
     return findings
 
 
-def missing_packages() -> list[str]:
-    """The Debian packages that the default machine and the apps lack here."""
+def missing_packages(apps: Sequence[str] = ()) -> list[str]:
+    """The Debian packages that the default machine and apps lack here: all apps, or those that are named."""
     packages = set(SandboxMachine.missing().values())
-    for name in app_names():
+    for name in apps or app_names():
         packages |= {one.package for one in load_app(name).requirements if one.found is None}
     return sorted(packages)
 
@@ -183,4 +183,4 @@ def _app(app: App) -> list[Finding]:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(" ".join(missing_packages()) + "\n")
+    sys.stdout.write(" ".join(missing_packages(sys.argv[1:])) + "\n")
