@@ -106,7 +106,8 @@ class AccessibilityTree:
         tree = walk.assemble(roots, keep=in_time)
         tree.truncated |= not in_time
         self._number(tree, made)
-        self._made[whole, max_nodes] = _Made(tuple(roots), self._doubted if in_time else _NEVER, tree)
+        stands = in_time and walk.settled
+        self._made[whole, max_nodes] = _Made(tuple(roots), self._doubted if stands else _NEVER, tree)
         self._forget_unseen(walk.seen)
         return tree
 
@@ -137,6 +138,9 @@ class AccessibilityTree:
         for thing in self._things.values():
             if thing.states & FOCUSED:
                 thing.doubt(STATES)
+            if thing.role == "label" and thing.description and thing.shows:
+                thing.description = None  # what it explains can change while its own text stays the same
+                thing.doubt(STALE)
         self._doubt_damaged(damage)
         self._doubt_hidden_items()
 
@@ -243,6 +247,8 @@ class _Walk:
         self._open: Set[Key] = set()  # whose answers are not here yet
         self._sure: Set[Key] = set()  # of which all was asked in this walk
         self._scrolled: Set[Key] = set()
+        self._bereaved: Set[Key] = set()
+        self.settled = True  # nothing that was there was gone when it was asked for
 
     async def read(self, bus: Bus, roots: Sequence[Key], limit_s: float) -> bool:
         """Read; whether it was done in time."""
@@ -295,6 +301,8 @@ class _Walk:
 
         def on_read(read: Thing) -> None:
             self._open.discard(read.key)
+            if read.gone and parent is not None:
+                self._read_heirs(parent, depth)
             moved = extents is not None and read.extents is not None and read.extents[:2] != extents[:2]
             doubted: List[Thing] = []
             if read.shows != shown:
@@ -327,6 +335,15 @@ class _Walk:
         if view.key not in self._scrolled:
             self._scrolled.add(view.key)
             self._read_again(doubt_children(self._things, view, STALE, self._sure), depth, view)
+
+    def _read_heirs(self, parent: Thing, depth: int) -> None:
+        """Ask once more what lies below an object some of which is gone: Qt makes items anew in silence."""
+        if parent.key in self._bereaved:
+            self.settled = False
+            return
+        self._bereaved.add(parent.key)
+        parent.doubt(STALE)
+        self._read_again([parent], depth - 1, parent)
 
     def _enters(self, thing: Thing, depth: int) -> bool:
         return not thing.gone and (self._whole or not depth or thing.shows)
