@@ -44,7 +44,7 @@ def test_the_tree_shows_menus_tools_and_dialogs() -> None:
         assert button.box is not None
         _, reward, _, _, info = env.step(Action.click(*button.box.center))
         for _ in range(20):
-            if "d.rast" in env.unwrapped._state(env.unwrapped.last)["windows"]:
+            if "d.rast" in env.unwrapped.app.read_state(env.unwrapped.last)["windows"]:
                 break
             env.step(Action.wait())
         assert ("frame", "d.rast") in {(one.role, one.name) for one in env.unwrapped.last.tree.showing}
