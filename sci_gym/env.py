@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import gymnasium as gym
 import numpy as np
@@ -33,7 +33,13 @@ from sci_gym.specs import (
 )
 
 REWARDS = ("sparse", "graph")
-TaskDraw = Callable[[np.random.Generator], TaskSpec]
+
+
+class TaskDraw(Protocol):
+    """Where tasks come from."""
+
+    def __call__(self, rng: np.random.Generator, instead: Any = None) -> TaskSpec:
+        """Draw one; from what `instead` selects, as `task` of `gym.make` does, unless it is None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,14 +110,19 @@ class SciEnv(gym.Env[dict[str, Any], Any]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Start an episode on a fresh desktop; `seed` fixes the task, its parameters and all choices.
+        """Start an episode on a fresh desktop.
+
+        Args:
+            seed: fixes the task, its parameters and all choices.
+            options: `task`: what this episode's task is drawn from, in the place of `task` of `gym.make`.
 
         Raises:
             LaunchError: the machine did not come up, however often it was tried.
+            UnknownNameError, TaskFileError, ConfigurationError: `task` is wrong.
         """
         super().reset(seed=seed)
         self._episode = None
-        task = self._draw_task(self.np_random)
+        task = self._draw_task(self.np_random, (options or {}).get("task"))
         run = GraphRun(task.graph, self._predicates, right_stop(task))
         last = self._coordinator.reset(task)
         untouched = self._evidence(last, None)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from gymnasium.vector import AutoresetMode
 
 import sci_gym.envs
 from sci_gym.app import App
@@ -24,6 +25,7 @@ from sci_gym.scienceboard import PREFIX, Adapter, Player, extended, survey
 from sci_gym.specs import TaskSpec
 from sci_gym.stage import Timing
 from sci_gym.tasks import Template, load_template, load_templates
+from sci_gym.vector import Curriculum, SciVectorEnv
 
 _MIN_SIDE_PX, _MAX_SIDE_PX = 320, 4096
 Selector = str | Path | Sequence[str] | Callable[[Template], bool] | None
@@ -78,11 +80,10 @@ def select_tasks(app: App, task: Selector) -> TaskDraw:
     if _is_published(task):
         return _draw_published(app, str(task))
     chosen = _choose(app, task)
-    if not chosen:
-        raise ConfigurationError(f"task: selects none of {app.title}'s tasks")
 
-    def draw(rng: np.random.Generator) -> TaskSpec:
-        return chosen[int(rng.integers(len(chosen)))].instantiate(rng)
+    def draw(rng: np.random.Generator, instead: Selector = None) -> TaskSpec:
+        templates = chosen if instead is None else _choose(app, instead)
+        return templates[int(rng.integers(len(templates)))].instantiate(rng)
 
     return draw
 
@@ -163,7 +164,45 @@ def make(
     return SciEnv(playing, draw, coordinator, options)
 
 
+def make_vector(
+    num_envs: int = 1,
+    *,
+    tasks: Sequence[Selector] | None = None,
+    curriculum: Curriculum | None = None,
+    autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
+    copy: bool = True,
+    **options: Any,
+) -> SciVectorEnv:
+    """What `gym.make_vec("SciBoard-...-v0", num_envs=...)` calls.
+
+    Args:
+        num_envs: how many desktops.
+        tasks: the `task` of each slot, where they differ.
+        curriculum: see `SciVectorEnv`.
+        autoreset_mode: see `SciVectorEnv`.
+        copy: see `SciVectorEnv`.
+        options: of each environment, see `make`.
+
+    Raises:
+        ConfigurationError: `tasks` has not one for each slot.
+    """
+    if tasks is not None and ("task" in options or len(tasks) != num_envs):
+        raise ConfigurationError(
+            f"tasks: must be {num_envs}, one a slot, in the place of task; not {len(tasks)}"
+        )
+    each = [{**options, "task": task} for task in tasks] if tasks is not None else [options] * num_envs
+    make_envs = [partial(make, **one) for one in each]
+    return SciVectorEnv(make_envs, autoreset_mode=autoreset_mode, curriculum=curriculum, copy=copy)
+
+
 def _choose(app: App, task: Selector) -> list[Template]:
+    chosen = _find(app, task)
+    if not chosen:
+        raise ConfigurationError(f"task: selects none of {app.title}'s tasks")
+    return chosen
+
+
+def _find(app: App, task: Selector) -> list[Template]:
     if isinstance(task, Path) or (isinstance(task, str) and task.endswith(".toml")):
         return [load_template(Path(task), app)]
     known = load_templates(app)

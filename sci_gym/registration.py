@@ -15,6 +15,7 @@ import gymnasium as gym
 import sci_gym.envs
 
 ENTRY_POINT = "sci_gym.loader:make"
+VECTOR_ENTRY_POINT = "sci_gym.loader:make_vector"
 
 
 def env_ids() -> Iterator[tuple[str, str]]:
@@ -28,4 +29,9 @@ def register_all() -> None:
     """Register the ids; more than once is fine."""
     for env_id, app in env_ids():
         if env_id not in gym.registry:
-            gym.register(id=env_id, entry_point=ENTRY_POINT, kwargs={"app": app})
+            gym.register(
+                id=env_id,
+                entry_point=ENTRY_POINT,
+                vector_entry_point=VECTOR_ENTRY_POINT,
+                kwargs={"app": app},
+            )
