@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
+from copy import deepcopy
 from functools import partial
 from itertools import cycle
 from typing import Any
@@ -67,7 +68,8 @@ def _clicks(subject: Subject, vector: SciVectorEnv) -> list[Any]:
     (pair, *_) = subject.clicks.values()
     elements = [from_action(click.action(env.last.tree), env.kinds) for click in pair]
     space, count = vector.single_action_space, vector.num_envs
-    return [concatenate(space, [one] * count, create_empty_array(space, count)) for one in elements]
+    empty: Any = create_empty_array(space, count)
+    return [concatenate(space, [one] * count, deepcopy(empty)) for one in elements]
 
 
 QUESTION = Question("vector", __doc__, (LOOP, PROCESSES), 10, run)

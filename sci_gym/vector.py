@@ -91,7 +91,7 @@ class SciVectorEnv(VectorEnv[Any, Any, npt.NDArray[Any]]):
         self._block = _make_block(self.single_observation_space, self.num_envs)
         self._under_way: dict[int, Future[Outcome]] = {}
 
-    def reset(  # type: ignore[override]
+    def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         """Start an episode in every slot, or in those of `options["reset_mask"]` (bool `[num_envs]`).
@@ -306,10 +306,11 @@ def _read_mask(mask: Any, count: int) -> list[int]:
 def _share_seed(seed: int | Sequence[int | None] | None, count: int) -> list[int | None]:
     if seed is None:
         return [None] * count
-    seeds = [seed + number for number in range(count)] if isinstance(seed, int) else list(seed)
-    if len(seeds) != count:
-        raise ConfigurationError(f"seed: must be {count} seeds, one a slot, not {len(seeds)}")
-    return seeds
+    if isinstance(seed, int):
+        return [seed + number for number in range(count)]
+    if len(seed) != count:
+        raise ConfigurationError(f"seed: must be {count} seeds, one a slot, not {len(seed)}")
+    return list(seed)
 
 
 def _make_block(space: gym.Space[Any], count: int) -> Block:
