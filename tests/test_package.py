@@ -59,6 +59,7 @@ LAYERS = [
     {"sci_gym.spares"},
     {"sci_gym.coordinator", "sci_gym.episode"},
     {"sci_gym.env"},
+    {"sci_gym.vector"},
     {"sci_gym.loader", "sci_gym.registration", "sci_gym.oracle"},
     {
         "sci_gym.replay",
