@@ -28,6 +28,7 @@ from sci_gym.tasks import Template, load_template, load_templates
 from sci_gym.vector import Curriculum, SciVectorEnv
 
 _MIN_SIDE_PX, _MAX_SIDE_PX = 320, 4096
+Draw = Callable[[np.random.Generator], TaskSpec]
 Selector = str | Path | Sequence[str] | Callable[[Template], bool] | None
 
 
@@ -77,22 +78,24 @@ def select_tasks(app: App, task: Selector) -> TaskDraw:
         TaskFileError: the file is wrong.
         ConfigurationError: nothing is selected.
     """
-    if _is_published(task):
-        return _draw_published(app, str(task))
-    chosen = _choose(app, task)
+    drawn = _draw_published(app, str(task)) if _is_published(task) else _draw_template(app, task)
 
     def draw(rng: np.random.Generator, instead: Selector = None) -> TaskSpec:
-        templates = chosen if instead is None else _choose(app, instead)
-        return templates[int(rng.integers(len(templates)))].instantiate(rng)
+        return drawn(rng) if instead is None else select_tasks(app, instead)(rng)
 
     return draw
+
+
+def _draw_template(app: App, task: Selector) -> Draw:
+    templates = _choose(app, task)
+    return lambda rng: templates[int(rng.integers(len(templates)))].instantiate(rng)
 
 
 def _is_published(task: Selector) -> bool:
     return isinstance(task, str) and task.startswith(PREFIX)
 
 
-def _draw_published(app: App, task: str) -> TaskDraw:
+def _draw_published(app: App, task: str) -> Draw:
     """A draw from those of ScienceBoard's files that the app plays.
 
     Raises:
@@ -108,10 +111,7 @@ def _draw_published(app: App, task: str) -> TaskDraw:
         own = [entry for entry in entries if entry.program in ("", adapter.program)] or entries
         raise ConfigurationError(f"task: {own[0].path}: {own[0].wrong or own[0].cannot}")
 
-    def draw(rng: np.random.Generator) -> TaskSpec:
-        return tasks[int(rng.integers(len(tasks)))]
-
-    return draw
+    return lambda rng: tasks[int(rng.integers(len(tasks)))]
 
 
 def _playing(app: App, task: Selector) -> App:
