@@ -182,7 +182,7 @@ class Coordinator:
         observation = self._take_spare(task)
         if observation is None:
             self._bring_up(task)
-        elif not task.setup and not self._app.late_parts(task):
+        elif not task.setup and self._app.parts == (self._app,):
             return observation
         with self._stats.timed("setup"):
             self._played.set_up(task)

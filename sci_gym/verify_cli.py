@@ -28,6 +28,7 @@ from sci_gym.console import (
     result_of,
 )
 from sci_gym.errors import UnknownNameError
+from sci_gym.machines import SandboxMachine, load_machine
 from sci_gym.tasks import Template, load_template, load_templates
 from sci_gym.verify import Report
 from sci_gym.verify import verify as check
@@ -60,7 +61,9 @@ def verify(
     with _wall(jobs, pace) if watch else nullcontext() as wall, make_progress() as progress:
         for one, (templates, names) in chosen.items():
             bar = progress.add_task(one.title, total=len(names) * seeds)
-            make = partial(_make_env, one, templates, where, wall)
+            # One desktop is played while the next one comes up; more would slow each other down.
+            options = {**where, "spares": int(jobs == 1 and load_machine(machine) is SandboxMachine)}
+            make = partial(_make_env, one, templates, options, wall)
             for report in check(make, templates, names, range(seeds), jobs, retries):
                 reports.append(report)
                 progress.console.print(
@@ -89,10 +92,10 @@ def _choose(app_name: str | None, tasks: list[str] | None) -> Chosen:
 
 
 def _make_env(
-    one: App, templates: Mapping[str, Template], where: Mapping[str, Any], wall: Wall | None, task: str
+    one: App, templates: Mapping[str, Template], options: Mapping[str, Any], wall: Wall | None, task: str
 ) -> gym.Env[Any, Any]:
     path = templates[task].path
-    env = gym.make(one.env_id, task=path, interface="hybrid", disable_env_checker=True, **where)
+    env = gym.make(one.env_id, task=path, interface="hybrid", disable_env_checker=True, **options)
     return Watched(env, wall) if wall else env
 
 
