@@ -21,7 +21,7 @@ from sci_gym.scienceboard.library import refused_lambdas
 from sci_gym.specs import Check, Evidence, TaskSpec
 
 OWN = Path(__file__).parent / "data" / "scienceboard"
-PUBLISHED = Path(os.environ.get("SCI_GYM_PEERS", Path(__file__).parents[2].parent / "shared" / "peers"))
+PUBLISHED = Path(os.environ.get("SCI_GYM_PEERS", Path(__file__).parents[2] / "shared" / "peers"))
 REVISIONS = {"scienceboard": "scienceboard-9896c9b", "scienceboard-verified": "verified-cfee7c8"}
 published = pytest.mark.skipif(
     not (PUBLISHED / "scienceboard").is_dir(), reason=f"ScienceBoard's task files are not in {PUBLISHED}"
