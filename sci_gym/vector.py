@@ -238,7 +238,7 @@ class _Slot:
     """One environment, the thread that it is used from, and how its episode stands."""
 
     def __init__(self, number: int, make_env: MakeEnv, curriculum: Curriculum | None) -> None:
-        self.number, self._make_env, self._curriculum = number, make_env, curriculum
+        self.number, self._curriculum = number, curriculum
         self.env = make_env()
         self.over = True
         self._episodes = 0

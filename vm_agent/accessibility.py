@@ -44,11 +44,11 @@ class Accessibility:
     async def wait_for_registry(self) -> None:
         """Return when the registry owns its name, and ask programs to send events."""
         await self._listen(f"type='signal',member='NameOwnerChanged',arg0='{_REGISTRY}'")
-        if not await self._bus.call(BUS, Method(BUS_INTERFACE, "NameHasOwner", "s", _REGISTRY)):
+        if not await self._bus.call(BUS, Method(BUS_INTERFACE, "NameHasOwner", "b", "s", _REGISTRY)):
             await self._owned.wait()
         registry = address_of(_REGISTRY, "/org/a11y/atspi/registry")
         for name in ("object:", "window:", "focus:", "document:"):
-            await self._bus.call(registry, Method(_REGISTRY, "RegisterEvent", "s", name))
+            await self._bus.call(registry, Method(_REGISTRY, "RegisterEvent", "", "s", name))
 
     async def applications(self) -> List[Tuple[Key, int]]:
         """Return the registered programs: root object, process id.
@@ -101,7 +101,7 @@ class Accessibility:
         self._bus.disconnect()
 
     async def _listen(self, rule: str) -> None:
-        await self._bus.call(BUS, Method(BUS_INTERFACE, "AddMatch", "s", rule))
+        await self._bus.call(BUS, Method(BUS_INTERFACE, "AddMatch", "", "s", rule))
 
     async def _ask_processes(self, names: Sequence[str]) -> None:
         batch = Batch(self._bus)
@@ -111,11 +111,12 @@ class Accessibility:
                 if process is not None:
                     self._processes[name] = process
 
-            batch.ask(take, BUS, Method(BUS_INTERFACE, "GetConnectionUnixProcessID", "s", name))
+            batch.ask(take, BUS, Method(BUS_INTERFACE, "GetConnectionUnixProcessID", "u", "s", name))
         await batch.done()
 
     def _handle(self, signal: Message) -> None:
-        if signal.member == "NameOwnerChanged":
+        # No program can send under the bus's own name.
+        if (signal.sender, signal.member) == (BUS_INTERFACE, "NameOwnerChanged"):
             name, _, owner = signal.texts(3)
             if name == _REGISTRY and owner:
                 self._owned.set()

@@ -28,7 +28,7 @@ from sci_gym_vm_agent.errors import PartUnavailable
 PART = "accessibility bus"
 BUS = address_of("org.freedesktop.DBus", "/org/freedesktop/DBus")
 BUS_INTERFACE = "org.freedesktop.DBus"
-_HELLO = Method(BUS_INTERFACE, "Hello")
+_HELLO = Method(BUS_INTERFACE, "Hello", "s")
 _IN_FLIGHT = 256
 _LIMITS_EXCEEDED = "org.freedesktop.DBus.Error.LimitsExceeded"
 _WELCOME = b"OK "
@@ -44,7 +44,7 @@ class Bus(asyncio.Protocol):
         """Plan a connection; `on_signal` gets every signal that a match rule lets through."""
         self._path = address.rpartition("path=")[2]
         self._on_signal = on_signal
-        self._waiting: Dict[int, Tuple[Batch, OnReply]] = {}
+        self._waiting: Dict[int, Tuple[Batch, OnReply, Method]] = {}
         self._transport: Optional[asyncio.WriteTransport] = None
         self._serial = 0
         self._received = bytearray()
@@ -81,14 +81,14 @@ class Bus(asyncio.Protocol):
         if self._transport is None:
             raise PartUnavailable(PART, "the connection is gone")
         self._serial = self._serial % 0xFFFFFFFF + 1
-        self._waiting[self._serial] = batch, on_reply
+        self._waiting[self._serial] = batch, on_reply, method
         if not self._unsent:
             asyncio.get_running_loop().call_soon(self._flush)
         self._unsent.append(method.call(address, self._serial))
 
     def forget(self, batch: Batch) -> None:
         """Drop the replies that a batch still waits for."""
-        for serial in [serial for serial, (waits, _) in self._waiting.items() if waits is batch]:
+        for serial in [serial for serial, (waits, *_) in self._waiting.items() if waits is batch]:
             del self._waiting[serial]
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -100,7 +100,7 @@ class Bus(asyncio.Protocol):
     def connection_lost(self, error: Optional[Exception]) -> None:
         """End all waiting."""
         self._transport = None
-        for batch, _ in list(self._waiting.values()):
+        for batch, *_ in list(self._waiting.values()):
             batch.fail(PartUnavailable(PART, "the connection is gone"))
 
     def data_received(self, data: bytes) -> None:
@@ -135,17 +135,16 @@ class Bus(asyncio.Protocol):
     def _handle(self, data: bytes) -> None:
         try:
             message = unpack(data)
-            answer = None if message.kind in (ERROR, SIGNAL) else message.answer()
         except (Malformed, IndexError, struct.error):  # of a program that means no good
             return
         if message.kind == SIGNAL:
             self._on_signal(message)
-            return
-        batch, on_reply = self._waiting.pop(message.reply_to, (None, None))
-        if batch is None or on_reply is None:
-            return
+        elif message.reply_to in self._waiting:
+            self._answer(message, *self._waiting.pop(message.reply_to))
+
+    def _answer(self, message: Message, batch: Batch, on_reply: OnReply, method: Method) -> None:
         if message.kind != ERROR:
-            batch.answer(on_reply, answer)
+            batch.answer(on_reply, message.answer(method.returns))
         elif message.error == _LIMITS_EXCEEDED:
             batch.fail(PartUnavailable(PART, "refuses more calls: " + " ".join(message.texts(1))))
         else:

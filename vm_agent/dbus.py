@@ -78,9 +78,11 @@ class Message(NamedTuple):
             found.append(text)
         return found
 
-    def answer(self) -> Any:
-        """The first argument; None where there is none, or one that AT-SPI has no use for."""
-        read = _READERS.get(self.fields.get(_SIGNATURE, b""))
+    def answer(self, returns: str) -> Any:
+        """The argument of a reply; None where it is not of the type that was asked for, or there is none."""
+        if self.fields.get(_SIGNATURE, b"").decode("latin-1") != returns:
+            return None
+        read = _READERS.get(returns)
         return read(self.body) if read is not None else None
 
     def _text(self, code: int) -> str:
@@ -88,10 +90,17 @@ class Message(NamedTuple):
 
 
 class Method:
-    """A method, with its arguments if it has any: texts, or 32-bit numbers."""
+    """A method, with its arguments if it has any: texts, or 32-bit numbers.
 
-    def __init__(self, interface: str, member: str, signature: str = "", *arguments: Any) -> None:
+    Attributes:
+        returns: signature of its reply.
+    """
+
+    def __init__(
+        self, interface: str, member: str, returns: str = "", signature: str = "", *arguments: Any
+    ) -> None:
         """Prepare the bytes that are the same in all calls."""
+        self.returns = returns
         fields = _field(_INTERFACE, "s", interface) + _field(_MEMBER, "s", member)
         self._fields = fields + (_field(_SIGNATURE, "g", signature) if signature else b"")
         body = b""
@@ -220,13 +229,13 @@ def _variant(body: bytes) -> Any:
     return struct.unpack_from(number, body, 8 if kind == "d" else 4)[0] if number is not None else None
 
 
-_READERS: Dict[bytes, Callable[[bytes], Any]] = {
-    b"s": _first_text,
-    b"u": lambda body: _UINT32.unpack_from(body)[0],
-    b"b": lambda body: bool(_UINT32.unpack_from(body)[0]),
-    b"v": _variant,
-    b"au": _numbers,
-    b"as": _texts,
-    b"a(so)": _objects,
-    b"(iiii)": lambda body: struct.unpack_from("<iiii", body),
+_READERS: Dict[str, Callable[[bytes], Any]] = {
+    "s": _first_text,
+    "u": lambda body: _UINT32.unpack_from(body)[0],
+    "b": lambda body: bool(_UINT32.unpack_from(body)[0]),
+    "v": _variant,
+    "au": _numbers,
+    "as": _texts,
+    "a(so)": _objects,
+    "(iiii)": lambda body: struct.unpack_from("<iiii", body),
 }

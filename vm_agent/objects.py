@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from typing import Any, Callable, FrozenSet, List, Optional, Set, Tuple
 
@@ -26,16 +27,16 @@ ACCESSIBLE = _ATSPI + "Accessible"
 PROPERTIES = "org.freedesktop.DBus.Properties"
 _ON_SCREEN = 0
 _NO_LENGTH = -1
-GET_CHILDREN = Method(ACCESSIBLE, "GetChildren")
-GET_NAME = Method(PROPERTIES, "Get", "ss", ACCESSIBLE, "Name")
-_GET_DESCRIPTION = Method(PROPERTIES, "Get", "ss", ACCESSIBLE, "Description")
-_GET_STATE = Method(ACCESSIBLE, "GetState")
-_GET_ROLE = Method(ACCESSIBLE, "GetRole")
-_GET_ROLE_NAME = Method(ACCESSIBLE, "GetRoleName")
-_GET_INTERFACES = Method(ACCESSIBLE, "GetInterfaces")
-_GET_EXTENTS = Method(_ATSPI + "Component", "GetExtents", "u", _ON_SCREEN)
-_GET_TEXT = Method(_ATSPI + "Text", "GetText", "ii", 0, _NO_LENGTH)
-_GET_VALUE = Method(PROPERTIES, "Get", "ss", _ATSPI + "Value", "CurrentValue")
+GET_CHILDREN = Method(ACCESSIBLE, "GetChildren", "a(so)")
+GET_NAME = Method(PROPERTIES, "Get", "v", "ss", ACCESSIBLE, "Name")
+_GET_DESCRIPTION = Method(PROPERTIES, "Get", "v", "ss", ACCESSIBLE, "Description")
+_GET_STATE = Method(ACCESSIBLE, "GetState", "au")
+_GET_ROLE = Method(ACCESSIBLE, "GetRole", "u")
+_GET_ROLE_NAME = Method(ACCESSIBLE, "GetRoleName", "s")
+_GET_INTERFACES = Method(ACCESSIBLE, "GetInterfaces", "as")
+_GET_EXTENTS = Method(_ATSPI + "Component", "GetExtents", "(iiii)", "u", _ON_SCREEN)
+_GET_TEXT = Method(_ATSPI + "Text", "GetText", "s", "ii", 0, _NO_LENGTH)
+_GET_VALUE = Method(PROPERTIES, "Get", "v", "ss", _ATSPI + "Value", "CurrentValue")
 _MAX_TEXT_CHARS = 65_536
 _MAX_CHILDREN = 65_536
 
@@ -251,7 +252,8 @@ class Reader:
 
         def answered(answer: Any) -> None:
             if answer is not None:
-                take(answer)
+                with contextlib.suppress(ValueError):  # a program may answer what cannot be
+                    take(answer)
             self._open -= 1
             if not self._open:
                 self._next(self)
@@ -259,8 +261,9 @@ class Reader:
         self._batch.ask(answered, self._thing.address, method)
 
     def _take_states(self, answer: Any) -> None:
+        low, high = answer[:2]
+        self._thing.states = low | high << 32
         self._answers = True
-        self._thing.states = answer[0] | answer[1] << 32
         if not self._thing.shows:
             self._thing.extents = self._thing.description = None
 
