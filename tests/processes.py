@@ -7,6 +7,8 @@ import signal
 import time
 from pathlib import Path
 
+import psutil
+
 
 def named(folder: str) -> list[int]:
     """Processes whose command line names a machine's folder, its bwrap processes among them."""
@@ -15,13 +17,10 @@ def named(folder: str) -> list[int]:
 
 def family(pid: int) -> set[int]:
     """A process and all below it."""
-    children: list[str] = []
     try:
-        for thread in Path(f"/proc/{pid}/task").iterdir():
-            children += (thread / "children").read_text().split()
-    except OSError:
+        return {pid}.union(child.pid for child in psutil.Process(pid).children(recursive=True))
+    except psutil.NoSuchProcess:
         return set()
-    return {pid}.union(*(family(int(child)) for child in children))
 
 
 def below(name: str) -> list[int]:
