@@ -35,6 +35,7 @@ class KAlgebra(App):
             argv=("/usr/bin/kalgebra",),
             env={
                 "QT_LINUX_ACCESSIBILITY_ALWAYS_ON": "1",
+                "QT_QUICK_BACKEND": "software",  # else the calculator's page has the whole window drawn by GL
                 "QTWEBENGINE_CHROMIUM_FLAGS": "--no-sandbox --disable-gpu",
             },
             preload=FOLDER / "guest" / "plots.c",

@@ -11,7 +11,7 @@ from shutil import which
 
 from sci_gym.errors import MissingDependencyError, install_command
 from sci_gym.machines._accel import accelerator
-from sci_gym.machines._command import COMMAND, Hardware, Media, devices
+from sci_gym.machines._command import COMMAND, WITHOUT, Hardware, Media, devices
 
 _SPACE = "http://libvirt.org/schemas/domain/qemu/1.0"
 _LIBRARIES, _DRIVER = Path("/usr/lib"), "*/libvirt/connection-driver/libvirt_driver_qemu.so"
@@ -80,6 +80,8 @@ def domain_xml(hardware: Hardware, media: Media, more: Sequence[str]) -> str:
         xml.SubElement(tcg, "tb-cache", unit="MiB").text = "256"
     cpu = xml.SubElement(domain, "cpu", mode="maximum" if emulated else "host-passthrough")
     xml.SubElement(cpu, "topology", sockets="1", cores=str(hardware.cores), threads="1")
+    for name in WITHOUT if emulated else ():
+        xml.SubElement(cpu, "feature", policy="disable", name=name)
     xml.SubElement(domain, "clock", offset="utc")
     parts = xml.SubElement(domain, "devices")
     xml.SubElement(parts, "emulator").text = which(COMMAND)
