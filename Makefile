@@ -28,7 +28,7 @@ test: $(DEV) packages
 	$(BIN)/python -m pytest
 
 verify: $(CORE) packages
-	$(BIN)/sci-gym verify --jobs 1 --seeds 1 --retries 2
+	$(BIN)/sci-gym verify --seeds 1 --retries 2 --others 1
 
 # A guest for virtual machines; one that is there already is taken.
 image: $(DEV) packages

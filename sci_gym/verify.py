@@ -2,7 +2,7 @@
 
 For a task and a seed: the untouched state scores 0 with Coverage Rate 0; DONE at once scores 0; each oracle
 scores 1 with Coverage Rate 1 in a valid topological order, and no prefix of it lowers the Coverage Rate; the
-oracles of three other tasks score 0.
+oracles of other tasks score 0.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any
 
 import gymnasium as gym
@@ -61,6 +62,7 @@ def verify(
     seeds: Sequence[int],
     jobs: int = 1,
     retries: int = 0,
+    others: int = OTHERS,
 ) -> Iterator[Report]:
     """Check tasks, several at once, and yield reports as they are done.
 
@@ -72,10 +74,11 @@ def verify(
         jobs: desktops at a time.
         retries: how often a check with misses is repeated on fresh desktops; what was missed before is told
             as `flaky`.
+        others: how many other tasks' oracles are played on each.
     """
     with ThreadPoolExecutor(jobs, thread_name_prefix="verify") as pool:
         futures = [
-            pool.submit(_verify_again, make_env, templates, task, seed, retries)
+            pool.submit(_verify_again, partial(_verify_one, make_env, templates, task, seed, others), retries)
             for task in tasks
             for seed in seeds
         ]
@@ -87,19 +90,19 @@ def verify(
                 future.cancel()
 
 
-def _verify_again(
-    make_env: MakeEnv, templates: Mapping[str, Template], task: str, seed: int, retries: int
-) -> Report:
-    report = _verify_one(make_env, templates, task, seed)
+def _verify_again(check: Callable[[], Report], retries: int) -> Report:
+    report = check()
     for _ in range(retries):
         if not report.misses:
             break
-        before, report = report, _verify_one(make_env, templates, task, seed)
+        before, report = report, check()
         report.flaky = [*before.flaky, *before.misses]
     return report
 
 
-def _verify_one(make_env: MakeEnv, templates: Mapping[str, Template], task: str, seed: int) -> Report:
+def _verify_one(
+    make_env: MakeEnv, templates: Mapping[str, Template], task: str, seed: int, others: int
+) -> Report:
     report = Report(task, seed)
     start = time.perf_counter()
     try:
@@ -108,7 +111,7 @@ def _verify_one(make_env: MakeEnv, templates: Mapping[str, Template], task: str,
             report.difficulty = spec.difficulty
             for name in spec.oracles:
                 _check_oracle(env, report, name)
-            for other in _others(spec, templates, seed):
+            for other in _others(spec, templates, seed)[:others]:
                 _check_other(env, report, other)
     except Exception as error:  # whatever breaks is a finding about this task, not the end of the run
         report.misses.append(f"{type(error).__name__}: {error}")
@@ -162,11 +165,11 @@ def _check_other(env: gym.Env[Any, Any], report: Report, other: TaskSpec) -> Non
 
 
 def _others(spec: TaskSpec, templates: Mapping[str, Template], seed: int) -> list[TaskSpec]:
-    """Three other tasks that are solved otherwise: every infeasible task is solved by FAIL."""
+    """All tasks that are solved otherwise, in a random order: every infeasible task is solved by FAIL."""
     rng = np.random.default_rng(seed)
     names = rng.permutation([name for name in templates if name != spec.id])
     drawn = [templates[str(name)].instantiate(rng) for name in names]
-    return [task for task in drawn if not (task.infeasible and spec.infeasible)][:OTHERS]
+    return [task for task in drawn if not (task.infeasible and spec.infeasible)]
 
 
 def _is_topological(env: gym.Env[Any, Any]) -> bool:

@@ -30,7 +30,7 @@ from sci_gym.console import (
 from sci_gym.errors import UnknownNameError
 from sci_gym.machines import SandboxMachine, load_machine
 from sci_gym.tasks import Template, load_template, load_templates
-from sci_gym.verify import Report
+from sci_gym.verify import OTHERS, Report
 from sci_gym.verify import verify as check
 from sci_gym.viewer import open_in_browser
 from sci_gym.watch import Wall, Watched
@@ -48,6 +48,9 @@ def verify(
     seeds: Annotated[int, typer.Option(help="How many seeds a task.", min=1)] = 2,
     jobs: Annotated[int, typer.Option(help="Desktops at a time.", min=1)] = 2,
     retries: Annotated[int, typer.Option(help="Repeat a check that misses; it is told as flaky.", min=0)] = 0,
+    others: Annotated[
+        int, typer.Option(help="Other tasks' oracles that must score 0 on each.", min=0)
+    ] = OTHERS,
     machine: MachineName = "auto",
     machine_options: MachineOptions = None,
     watch: Annotated[bool, typer.Option("--watch", help="Show the desktops live in the browser.")] = False,
@@ -64,7 +67,7 @@ def verify(
             # One desktop is played while the next one comes up; more would slow each other down.
             options = {**where, "spares": int(jobs == 1 and load_machine(machine) is SandboxMachine)}
             make = partial(_make_env, one, templates, options, wall)
-            for report in check(make, templates, names, range(seeds), jobs, retries):
+            for report in check(make, templates, names, range(seeds), jobs, retries, others):
                 reports.append(report)
                 progress.console.print(
                     f"{report.task} seed {report.seed}: {result_of(report)}", highlight=False
@@ -74,21 +77,21 @@ def verify(
 
 
 def _choose(app_name: str | None, tasks: list[str] | None) -> Chosen:
-    chosen: Chosen = {one: (load_templates(one), []) for one in chosen_apps(app_name)}
+    found: Chosen = {one: (load_templates(one), []) for one in chosen_apps(app_name)}
     for path in (Path(task) for task in tasks or () if task.endswith(".toml")):
         owner = app_of(path, app_name)
         template = load_template(path, owner)
-        templates, names = chosen[owner]
+        templates, names = found[owner]
         templates[template.id] = template
         names.append(template.id)
-    known = {name for templates, _ in chosen.values() for name in templates}
+    known = {name for templates, _ in found.values() for name in templates}
     wanted = [task for task in tasks or known if not task.endswith(".toml")]
     for name in wanted:
         if name not in known:
             raise UnknownNameError("task", name, known)
-    for templates, names in chosen.values():
+    for templates, names in found.values():
         names += sorted({name for name in wanted if name in templates} - set(names))
-    return chosen
+    return {one: (templates, names) for one, (templates, names) in found.items() if names}
 
 
 def _make_env(

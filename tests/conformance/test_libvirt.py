@@ -1,11 +1,13 @@
-"""The virtual machine keeps what every machine keeps."""
+"""The virtual machine keeps what every machine keeps, and an environment in it what every environment does."""
 
 from collections.abc import Iterator
+from typing import Any
 
+import gymnasium as gym
 import pytest
 
 from sci_gym.machines import Machine
-from sci_gym.testing import MachineSuite
+from sci_gym.testing import EnvSuite, MachineSuite
 from tests.virtual import make_machine
 
 
@@ -17,3 +19,16 @@ class TestLibvirt(MachineSuite):
         machine = make_machine()
         yield machine
         machine.stop()
+
+
+@pytest.mark.program
+@pytest.mark.timeout(900)
+class TestKAlgebraInAVirtualMachine(EnvSuite):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def env(cls) -> Iterator[gym.Env[Any, Any]]:
+        env = gym.make(
+            "SciBoard-KAlgebra-v0", machine=make_machine(), task="product-odd", disable_env_checker=True
+        )
+        yield env
+        env.close()
