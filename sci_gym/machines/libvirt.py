@@ -181,12 +181,13 @@ class LibvirtMachine(OwnedMachine):
 
     def parts(self) -> Mapping[str, Sequence[int]]:
         """QEMU, and libvirt around it if that was asked for; this host cannot see into the guest."""
-        if self._process is None:
+        process = self._process  # another thread may stop it meanwhile
+        if process is None:
             return {}
         with contextlib.suppress(psutil.NoSuchProcess):
-            below = psutil.Process(self._process.pid).children(recursive=True)
-            return {PART: [self._process.pid, *(one.pid for one in below)]}
-        return {PART: [self._process.pid]}
+            below = psutil.Process(process.pid).children(recursive=True)
+            return {PART: [process.pid, *(one.pid for one in below)]}
+        return {PART: [process.pid]}
 
     def fault(self) -> InfrastructureError | None:
         """Tell the virtual machine's own end, and why it stands still."""

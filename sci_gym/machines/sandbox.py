@@ -85,7 +85,8 @@ class SandboxMachine(OwnedMachine):
 
     def parts(self) -> Mapping[str, Sequence[int]]:
         """Every part's processes; none when it does not run."""
-        return find_parts(self._process.pid) if self._process is not None else {}
+        process = self._process  # another thread may stop it meanwhile
+        return find_parts(process.pid) if process is not None else {}
 
     def fault(self) -> InfrastructureError | None:
         """Tell the sandbox's own end from the daemon's, and either from a part that is stopped."""
