@@ -185,4 +185,5 @@ def watch(descriptor):
 # Commands that the interface starts are Python as well, and have neither the variable nor the descriptor.
 _DESCRIPTOR = os.environ.pop("SCI_GYM_STATE_FD", None)
 if _DESCRIPTOR is not None and any(part.endswith("/wxgui.py") for part in sys.orig_argv):
+    os.set_inheritable(int(_DESCRIPTOR), False)
     watch(int(_DESCRIPTOR))
