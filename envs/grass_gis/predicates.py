@@ -67,12 +67,14 @@ def scale(evidence: Evidence, *, denominator: float) -> bool:
 
 def display_shows(evidence: Evidence, *, north: float, south: float, east: float, west: float) -> bool:
     """The first map display shows these bounds, in m, and no more than its shape makes it."""
-    shown = next((one["region"] for one in state_of(evidence).get("displays", [])), {})
-    if not shown:
+    displays = state_of(evidence).get("displays", [])
+    if not displays or not displays[0]["region"]:
         return False
+    shown: Mapping[str, float] = displays[0]["region"]
     higher, wider = shown["n"] - shown["s"] - (north - south), shown["e"] - shown["w"] - (east - west)
     inside = shown["n"] - north, south - shown["s"], shown["e"] - east, west - shown["w"]
-    return min(inside) > -_DISPLAY_M and min(higher, wider) < 2 * _DISPLAY_M
+    snug = higher < 2 * _DISPLAY_M or wider < 2 * _DISPLAY_M
+    return snug and all(one > -_DISPLAY_M for one in inside)
 
 
 def session(evidence: Evidence, *, location: str = world.LOCATION, mapset: str = world.MAPSET) -> bool:
@@ -174,7 +176,7 @@ def raster_lake(evidence: Evidence, *, map: str, east: float, north: float, leve
 
 def lake_answered(evidence: Evidence, *, east: float, north: float, level: float) -> bool:
     """The answer is the area of such a lake in hectares, within a quarter of a hectare."""
-    cells = np.count_nonzero(~np.isnan(reference.lake(east, north, level)))
+    cells = int(np.count_nonzero(~np.isnan(reference.lake(east, north, level))))
     hectares = cells * world.CELL_M**2 / 1e4
     return _answers(evidence, value=hectares, tolerance_rel=0, tolerance_abs=0.25)
 
