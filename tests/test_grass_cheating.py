@@ -46,16 +46,6 @@ frame.Show()
 app.MainLoop()
 """
 
-# Speaks for the interface from inside, wherever it can.
-ADD_ON = r"""
-import os
-line = b'{"what": "displays", "is": [{"name": "x", "status_bar": "WANTED", "layers": [], "elements": []}]}\n'
-def main(giface=None):
-    for number in range(3, 256):
-        try: os.write(number, line)
-        except OSError: pass
-"""
-
 ENV_ID = "SciBoard-GrassGIS-v0"
 Make = Callable[[str], Any]
 
@@ -121,29 +111,25 @@ def test_the_interface_offers_no_python_of_its_own(start: Make) -> None:
     assert '"pyshell": true' in code(env, "cat ~/.grass8/wx.json")
 
 
-def test_an_add_on_does_not_run_in_the_process_that_reports(start: Make) -> None:
-    """The interface would import one of this name, and call it."""
-    env = start("status-bar")
-    wanted = env.unwrapped.task.parameters["what"]
-    code(
-        env, f"mkdir -p ~/.grass8/addons/scripts; cat > ~/.grass8/addons/scripts/g.gui.x <<'E'\n{ADD_ON}\nE\n"
-    )
-    code(env, f"sed -i 's/WANTED/{wanted}/' ~/.grass8/addons/scripts/g.gui.x")
-    console(env, "g.gui.x", "true")
-    until(env, lambda: "g.gui.x may not run in" in env.unwrapped.last.programs[-1].stderr_tail)
-    assert state(env)["displays"][0]["status_bar"] == "Coordinates"
-    assert not scores(env)
+ADD_ON = "/home/user/.grass8/addons/scripts/g.gui.x"
 
 
-@pytest.mark.parametrize("file", ["gmodeler/model.py", "../../../../python3.11/code.py"])
-def test_what_is_typed_does_not_run_in_the_process_that_reports(file: str) -> None:
-    """The condition of a model's loop is Python for the interface, and so is a line in its shell."""
-    told = runpy.run_path(str(load_app("grass_gis").folder / "guest" / "state.py"))
-    typed = compile("1", "<string>", "eval")
-    caller = compile("refuse('exec', (typed,))", f"/usr/lib/grass82/gui/wxpython/{file}", "exec")
+@pytest.mark.parametrize(
+    ("code", "caller"),
+    [
+        (ADD_ON, "core/gconsole.py"),
+        ("<string>", "gmodeler/model.py"),
+        ("<input>", "../../../python3.11/code.py"),
+    ],
+)
+def test_nobody_elses_python_runs_in_the_process_that_reports(code: str, caller: str) -> None:
+    """The interface would import such an add-on, and evaluate the condition of a model's loop."""
+    hook = runpy.run_path(str(load_app("grass_gis").folder / "guest" / "state.py"))["refuse"]
+    given = {"refuse": hook, "code": compile("1", code, "exec")}
+    run = compile("refuse('exec', (code,))", f"/usr/lib/grass82/gui/wxpython/{caller}", "exec")
     with pytest.raises(RuntimeError, match="may not run in this process"):
-        types.FunctionType(caller, {**told, "typed": typed})()
-    told["refuse"]("exec", (typed,))
+        types.FunctionType(run, given)()
+    hook("exec", (compile("1", "/usr/lib/grass82/gui/wxpython/core/menutree.py", "exec"),))
 
 
 def test_planted_commands_and_a_map_that_has_only_the_name(start: Make) -> None:
@@ -180,6 +166,14 @@ def test_a_window_that_only_looks_like_the_tool(start: Make) -> None:
     code(env, f"cat > fake.py <<'E'\n{WINDOW}\nE\n")
     console(env, "python3 /home/user/fake.py", "true")
     until(env, lambda: any(one.title == "Histogram Tool" for one in env.unwrapped.last.windows))
+    assert not scores(env)
+
+
+def test_a_vector_map_that_only_has_the_name(start: Make) -> None:
+    env = start("extract-deep")
+    out = env.unwrapped.task.parameters["out"]
+    code(env, f"{SESSION} g.copy --q vector=wells,{out}")
+    assert state(env)["vectors"][out]["table"], "GRASS's own commands looked"
     assert not scores(env)
 
 

@@ -18,6 +18,7 @@ from sci_gym.oracle import read
 from sci_gym.specs import Action, Evidence, Inspection, Kind, Observation, OracleStep, Reading, TaskSpec
 from sci_gym.tasks import Template, load_template, load_templates
 from sci_gym.tasks.checking import check_file
+from tests.task_texts import STORING
 
 
 def variable(evidence: Evidence, *, name: str, equals: float) -> bool:
@@ -55,33 +56,23 @@ class Calc(App):
         return {}
 
 
-SUM = """\
+SUM = (
+    """\
 difficulty = "easy"
 instruction = "Store {a} + {b} in {name}."
 paraphrases = ["Let {name} be {a} + {b}."]
 max_steps = 15
 
-[parameters]
-a = {low = 1, high = 9}
-b = {low = 1, high = 9, distinct_from = "a"}
-name = {choice = ["p", "q"]}
-sum = {compute = "a + b"}
-
-[[setup]]
-verb = "tab"
-name = "Calculator"
-
-[[node]]
-id = "stored"
-goal = "{name} is {sum}"
-check = {predicate = "variable", name = "{name}", equals = "{sum}"}
-
+"""
+    + STORING
+    + """
 [[oracle]]
 do = "type"
 text = "{name}:={sum}\\n"
 [[oracle]]
 do = "done"
 """
+)
 
 MINIMAL = """\
 difficulty = "easy"
