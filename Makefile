@@ -30,11 +30,11 @@ test: $(DEV) packages
 verify: $(CORE) packages
 	$(BIN)/sci-gym verify --seeds 1 --retries 2 --others 1
 
-# A guest for virtual machines; one that is there already is taken.
+# A guest for virtual machines, with all apps or those of APPS; one that is there already is taken.
 image: $(DEV) packages
 	tools/install-packages $(VM_PACKAGES)
 	$(BIN)/python -m pip install --quiet --editable ".[libvirt]"
-	$(BIN)/sci-gym image build
+	$(BIN)/sci-gym image build $(APPS:%=--app %)
 
 # Tasks in virtual machines, whose tests are among those of `make test` once there is an image.
 vm: image
