@@ -8,6 +8,7 @@ reads what the program has stored.
 from __future__ import annotations
 
 import abc
+import json
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -66,6 +67,15 @@ class ProgramSpec:
             return {}
         source = self.preload.read_text()
         return {f"preload_{self.preload.suffix.removeprefix('.')}": source, "await_report": self.reports}
+
+
+def json_object(text: str | bytes) -> dict[str, Any]:
+    """An object that the guest wrote as JSON; empty when it is none, since `App.read_state` is total."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
 class Desktop(Protocol):

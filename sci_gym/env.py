@@ -241,6 +241,11 @@ class SciEnv(gym.Env[dict[str, Any], Any]):
         """Whether a check holds of what the guest showed last: for judges and verifiers, not for policies."""
         return self._predicates.holds(check, self._evidence(self.last, None))
 
+    def state(self, name: str) -> Any:
+        """What a program's state has below "app.key", else None: for those for whom `holds` is, too."""
+        app, _, key = name.partition(".")
+        return self._state(self.last).get(app, {}).get(key)
+
     def stats(self) -> dict[str, Any]:
         """What happened since make, as plain data.
 

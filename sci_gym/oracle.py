@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -10,13 +11,14 @@ import gymnasium as gym
 
 from sci_gym.env import SciEnv
 from sci_gym.errors import ConfigurationError
-from sci_gym.specs import A11yNode, A11yTree, Action, OracleStep
+from sci_gym.specs import A11yNode, A11yTree, Action, OracleStep, Reading
 
 LOOKS = 15
+_WORD = re.compile(r"[^\s|]*\w[^\s|]*(?=[\s|])")
 
 
 class TargetNotFoundError(ConfigurationError):
-    """An oracle's step names an object that is not on screen."""
+    """An oracle's step names an object or a text that is not on screen."""
 
 
 def resolve(step: OracleStep, shown: A11yTree) -> Action:
@@ -40,6 +42,13 @@ def resolve(step: OracleStep, shown: A11yTree) -> Action:
             f"screen are {len(found)} such; with that role: {names}"
         ) from None
     return replace(step.action, x=x, y=y)
+
+
+def read(reading: Reading, text: str) -> str | None:
+    """The word that stands last after `reading.after` in a text, beyond dots that lead to it; else None."""
+    _, found, rest = text.rpartition(reading.after)
+    word = _WORD.search(rest) if found else None
+    return word[0] if word else None
 
 
 def play(
@@ -78,18 +87,24 @@ def _actions(env: gym.Env[Any, Any], step: OracleStep, looks: int) -> Iterator[A
 
 def _due(world: SciEnv, step: OracleStep, last: bool) -> Action | None:
     """The step's action once what it waits for is there, else None; at the last look an error."""
-    if step.until is not None:
-        if world.holds(step.until):
-            return step.action
-        if last:
-            raise TargetNotFoundError(f"oracle: waited in vain for {step.until}")
-        return None
     try:
-        return resolve(step, world.last.showing)
+        return _chosen(world, step)
     except TargetNotFoundError:
         if last:
             raise
         return None
+
+
+def _chosen(world: SciEnv, step: OracleStep) -> Action:
+    if step.until is not None and not world.holds(step.until):
+        raise TargetNotFoundError(f"oracle: waited in vain for {step.until}")
+    if step.read is None:
+        return resolve(step, world.last.showing)
+    text = world.state(step.read.state)
+    word = read(step.read, text if isinstance(text, str) else "")
+    if word is None:
+        raise TargetNotFoundError(f"oracle: nothing stands after {step.read.after!r} in {step.read.state}")
+    return replace(step.action, text=word)
 
 
 def _middle(node: A11yNode) -> tuple[int, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +47,21 @@ def env() -> Iterator[gym.Env[Any, Any]]:
     made = gym.make("SciBoard-KAlgebra-v0", resolution=(1280, 800), disable_env_checker=True)
     yield made
     made.close()
+
+
+@pytest.fixture
+def start(request: pytest.FixtureRequest) -> Iterator[Callable[[str], Any]]:
+    """Makes environments of the module's ENV_ID for a task, at the beginning of an episode."""
+    made: list[gym.Env[Any, Any]] = []
+
+    def make(task: str) -> Any:
+        made.append(gym.make(request.module.ENV_ID, task=task, interface="hybrid", disable_env_checker=True))
+        made[-1].reset(seed=0)
+        return made[-1]
+
+    yield make
+    for env in made:
+        env.close()
 
 
 @pytest.fixture

@@ -5,41 +5,24 @@ What counts as work: a map, table, region or file that holds what was asked for,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import json
+import runpy
+import types
+from collections.abc import Callable
 from typing import Any
 
-import gymnasium as gym
 import pytest
 
-from sci_gym.specs import Action
-
-CONSOLE_TAB, PROMPT = (1627, 1032), (1727, 980)
+from sci_gym.loader import load_app
+from sci_gym.oracle import play
+from sci_gym.specs import Action, OracleStep
+from tests.forging import forge
 
 # A GRASS session of the policy's own, in another cell, on the same database.
 SESSION = """
 export GISBASE=/usr/lib/grass82 GISRC=/tmp/own LD_LIBRARY_PATH=/usr/lib/grass82/lib
 export PATH=$GISBASE/bin:$GISBASE/scripts:/usr/bin:/bin
 printf 'GISDBASE: /home/user/grassdata\\nLOCATION_NAME: valley\\nMAPSET: work\\n' > $GISRC
-"""
-
-# Runs beside the interface, in its cell: writes a report in its name wherever it can.
-FORGE = r"""
-import glob, os
-line = b'{"what": "displays", "is": [{"name": "x", "status_bar": "%s", "layers": [], "elements": []}]}\n'
-tried = 0
-for path in glob.glob("/proc/[0-9]*/fd/*"):
-    if path.startswith((f"/proc/{os.getpid()}/", "/proc/self/")):
-        continue
-    target = os.readlink(path) if os.path.islink(path) else ""
-    if not target.startswith(("pipe:", "socket:")):
-        continue
-    tried += 1
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
-        os.write(descriptor, line % STATUS)
-    except OSError:
-        pass
-open("/home/user/forged", "w").write(str(tried))
 """
 
 # What a careless inspection would run instead of GRASS's commands.
@@ -63,22 +46,8 @@ frame.Show()
 app.MainLoop()
 """
 
+ENV_ID = "SciBoard-GrassGIS-v0"
 Make = Callable[[str], Any]
-
-
-@pytest.fixture
-def start() -> Iterator[Make]:
-    made: list[gym.Env[Any, Any]] = []
-
-    def make(task: str) -> Any:
-        env = gym.make("SciBoard-GrassGIS-v0", task=task, interface="hybrid", disable_env_checker=True)
-        made.append(env)
-        env.reset(seed=0)
-        return env
-
-    yield make
-    for env in made:
-        env.close()
 
 
 def code(env: Any, script: str) -> str:
@@ -89,17 +58,28 @@ def code(env: Any, script: str) -> str:
 
 def console(env: Any, command: str, done: str) -> None:
     """Type a command into GRASS's console, and wait until a shell test holds."""
-    for action in (
-        Action.click(*CONSOLE_TAB), Action.click(*PROMPT), Action.type(command), Action.press("esc"),
-        Action.press("enter"),
-    ):  # fmt: skip
-        env.step(action)
+    steps = (
+        OracleStep(Action.click(0, 0), "menu", "Help"),
+        OracleStep(Action.click(0, 0), "menu item", "About system"),
+        OracleStep(Action.click(0, 0), "scroll pane", label=" Command prompt "),
+        OracleStep(Action.type(command)), OracleStep(Action.press("esc")), OracleStep(Action.press("enter")),
+    )  # fmt: skip
+    for _ in play(env, steps):
+        pass
     for _ in range(30):
         *_, info = env.step(Action.code(f"{done} && echo yes"))
         if "yes" in info["output"]:
             return
         env.step(Action.wait())
     raise AssertionError(f"{command}: not done; the console: {state(env)['console']}")
+
+
+def until(env: Any, holds: Callable[[], bool]) -> None:
+    for _ in range(15):
+        if holds():
+            return
+        env.step(Action.wait())
+    raise AssertionError(f"did not come to hold; {state(env)}")
 
 
 def state(env: Any) -> Any:
@@ -115,9 +95,12 @@ def scores(env: Any) -> bool:
 def test_a_report_forged_from_the_programs_own_cell(start: Make) -> None:
     env = start("status-bar")
     wanted = env.unwrapped.task.parameters["what"]
-    code(env, f"cat > forge.py <<'E'\nSTATUS = {wanted.encode()!r}\n{FORGE}\nE\n")
-    console(env, "python3 /home/user/forge.py", "test -s forged")
-    assert int(code(env, "cat forged").split("[")[0]) > 0, "there were channels to try"
+    display = {"name": "x", "status_bar": wanted, "layers": [], "elements": []}
+    script = forge(json.dumps({"what": "displays", "is": [display]}))
+    code(env, f"cat > forge.py <<'E'\n{script}\nE\n")
+    console(env, "python3 /home/user/forge.py", "true")
+    until(env, lambda: "channels" in state(env)["console"])
+    assert int(state(env)["console"].rpartition("tried ")[2].split()[0]) > 0
     assert state(env)["displays"][0]["status_bar"] == "Coordinates"
     assert not scores(env)
 
@@ -126,6 +109,27 @@ def test_the_interface_offers_no_python_of_its_own(start: Make) -> None:
     """What is typed there would run in the very process that reports."""
     env = start("status-bar")
     assert '"pyshell": true' in code(env, "cat ~/.grass8/wx.json")
+
+
+ADD_ON = "/home/user/.grass8/addons/scripts/g.gui.x"
+
+
+@pytest.mark.parametrize(
+    ("code", "caller"),
+    [
+        (ADD_ON, "core/gconsole.py"),
+        ("<string>", "gmodeler/model.py"),
+        ("<input>", "../../../python3.11/code.py"),
+    ],
+)
+def test_nobody_elses_python_runs_in_the_process_that_reports(code: str, caller: str) -> None:
+    """The interface would import such an add-on, and evaluate the condition of a model's loop."""
+    hook = runpy.run_path(str(load_app("grass_gis").folder / "guest" / "state.py"))["refuse"]
+    given = {"refuse": hook, "code": compile("1", code, "exec")}
+    run = compile("refuse('exec', (code,))", f"/usr/lib/grass82/gui/wxpython/{caller}", "exec")
+    with pytest.raises(RuntimeError, match="may not run in this process"):
+        types.FunctionType(run, given)()
+    hook("exec", (compile("1", "/usr/lib/grass82/gui/wxpython/core/menutree.py", "exec"),))
 
 
 def test_planted_commands_and_a_map_that_has_only_the_name(start: Make) -> None:
@@ -152,10 +156,7 @@ def test_a_namesake_in_the_own_mapset(start: Make) -> None:
     other = "rain" if name != "rain" else "elevation"
     code(env, f"{SESSION} g.copy --q raster={other},{name}")
     console(env, f"d.rast map={name}@work", "true")
-    for _ in range(20):
-        if state(env)["displays"][0]["layers"]:
-            break
-        env.step(Action.wait())
+    until(env, lambda: bool(state(env)["displays"][0]["layers"]))
     assert [one["name"] for one in state(env)["displays"][0]["layers"]] == [f"{name}@work"]
     assert not scores(env)
 
@@ -164,11 +165,15 @@ def test_a_window_that_only_looks_like_the_tool(start: Make) -> None:
     env = start("histogram")
     code(env, f"cat > fake.py <<'E'\n{WINDOW}\nE\n")
     console(env, "python3 /home/user/fake.py", "true")
-    for _ in range(30):
-        if any(one.title == "Histogram Tool" for one in env.unwrapped.last.windows):
-            break
-        env.step(Action.wait())
-    assert any(one.title == "Histogram Tool" for one in env.unwrapped.last.windows)
+    until(env, lambda: any(one.title == "Histogram Tool" for one in env.unwrapped.last.windows))
+    assert not scores(env)
+
+
+def test_a_vector_map_that_only_has_the_name(start: Make) -> None:
+    env = start("extract-deep")
+    out = env.unwrapped.task.parameters["out"]
+    code(env, f"{SESSION} g.copy --q vector=wells,{out}")
+    assert state(env)["vectors"][out]["table"], "GRASS's own commands looked"
     assert not scores(env)
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sci_gym.envs.grass_gis import reference, world
 from sci_gym.evaluation import PredicateSet
 from sci_gym.loader import load_app
-from sci_gym.specs import A11yTree, Check, Evidence, Inspected, Observation, Program
+from sci_gym.specs import A11yTree, Check, Evidence, Inspected, Kind, Observation, Program
 from sci_gym.tasks import load_templates
 
 APP = load_app("grass_gis")
@@ -135,6 +135,52 @@ def test_layers_are_told_with_their_mapset() -> None:
         assert not holds(
             "layers", evidence(displays=[{**display, "layers": [{**layer, **other}]}]), names="elevation"
         )
+
+
+def test_a_display_shows_bounds_when_it_shows_little_else() -> None:
+    asked = {"north": 5002000.0, "south": 5001000.0, "east": 603000.0, "west": 601000.0}
+    wide = {"n": 5002000.0, "s": 5001000.0, "e": 604000.0, "w": 600000.0}
+    for region, shown in ((wide, True), ({**wide, "s": 5001500.0}, False), (WHOLE, False), ({}, False),
+                          ({**wide, "w": float("nan")}, False)):  # fmt: skip
+        assert (
+            holds("display_shows", evidence(displays=[{"region": region, "scale": 25100}]), **asked) is shown
+        )
+
+
+@pytest.mark.parametrize(("scale", "right"), [(25100.0, True), (26000.0, False), (float("nan"), False)])
+def test_a_scale_is_right_within_a_hundredth(scale: float, right: bool) -> None:
+    assert holds("scale", evidence(displays=[{"scale": scale}]), denominator=25000) is right
+
+
+def test_a_session_is_a_mapset_of_a_location() -> None:
+    lines = [json.dumps({"what": "main", "is": "archive/PERMANENT - GRASS GIS"})]
+    judged = Evidence({"grass_gis": APP.read_state(observation(lines))})
+    assert holds("session", judged, location="archive", mapset="PERMANENT")
+    assert not holds("session", judged)
+
+
+def test_a_tool_is_ready_once_it_has_read_about_its_maps() -> None:
+    def judged(busy: object) -> Evidence:
+        lines = [json.dumps({"what": what, "is": value}) for what, value in (("main", "x"), ("busy", busy))]
+        return Evidence({"grass_gis": APP.read_state(observation(lines))})
+
+    assert holds("tools_ready", judged(False))
+    assert not holds("tools_ready", judged(True))
+
+
+def test_what_smoothing_takes_away_is_the_rest() -> None:
+    detail = rows(reference.known("rain") - reference.smoothed("rain", 5))
+    assert holds("raster_detail", evidence({"out": detail}), map="out", of="rain", size=5)
+    assert not holds("raster_detail", evidence({"out": detail}), map="out", of="rain", size=3)
+
+
+@pytest.mark.parametrize(
+    ("answer", "right"), [("243.5", True), ("243.25", True), ("250", False), ("", False)]
+)
+def test_a_lake_has_an_area(answer: str, right: bool) -> None:
+    """GRASS's own r.lake tells 2435000 square meters."""
+    judged = Evidence({}, {}, Kind.ANS, answer)
+    assert holds("lake_answered", judged, east=604025.0, north=5002025.0, level=260.0) is right
 
 
 @pytest.mark.parametrize("head", ["north: 5004000\nrows: 80\n", "ncols 100\nnrows 80\n"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from sci_gym.client import VMAgentClient
 from sci_gym.machines import MachineSpec, SandboxMachine, sandbox
+from sci_gym_vm_agent.syscalls import refusals
 
 # Runs in the guest as a policy's code would, and prints a line for each door that it found open.
 BREAK_OUT = r"""
@@ -53,6 +55,38 @@ except OSError: pass
 print("TRIED")
 """
 
+# A child turns against its parent, which is the same user in the same cell; prints what it could do.
+TURN_ON = r"""
+import ctypes, os, signal
+libc = ctypes.CDLL(None, use_errno=True)
+held = ctypes.create_string_buffer(b"honest")
+reader, writer = os.pipe()
+parent, place = os.getpid(), ctypes.addressof(held)
+class Span(ctypes.Structure):
+    _fields_ = [("base", ctypes.c_void_p), ("length", ctypes.c_size_t)]
+def tell(what, result):
+    print(what, "done" if result >= 0 else os.strerror(ctypes.get_errno()), flush=True)
+child = os.fork()
+if not child:
+    os.close(writer)
+    mine = ctypes.create_string_buffer(b"forged")
+    spans = ctypes.byref(Span(ctypes.addressof(mine), 6)), 1, ctypes.byref(Span(place, 6)), 1, 0
+    tell("process_vm_readv", libc.process_vm_readv(parent, *spans))
+    tell("process_vm_writev", libc.process_vm_writev(parent, *spans))
+    descriptor = libc.syscall(438, os.pidfd_open(parent), writer, 0)
+    tell("pidfd_getfd", descriptor)
+    for flags in (os.O_WRONLY, os.O_RDWR):
+        try:
+            tell("mem", os.pwrite(os.open(f"/proc/{parent}/mem", flags), b"forged", place))
+        except OSError as error:
+            print("mem", error.strerror, flush=True)
+    tell("ptrace", libc.ptrace(16, parent, None, None))
+    os.kill(parent, signal.SIGCONT)
+    os._exit(0)
+os.waitpid(child, 0)
+print(held.value.decode())
+"""
+
 # Makes the bus start a process of the policy's choice in the bus's own place, if it lets it.
 ACTIVATE = r"""
 mkdir -p ~/.local/share/dbus-1/services
@@ -72,6 +106,42 @@ ls /tmp/activated 2>&1
 def test_code_beside_the_program_reaches_neither_daemon_nor_oracle_nor_host(kalgebra: VMAgentClient) -> None:
     result = kalgebra.execute(["/usr/bin/python3", "-"], stdin=BREAK_OUT.encode(), timeout_s=60)
     assert result.stdout.splitlines() == ["TRIED"], result.stdout + result.stderr
+
+
+def test_no_process_of_a_cell_can_speak_for_another(client: VMAgentClient) -> None:
+    """Else a command typed in a program's console could report in the name of the program."""
+    result = client.execute(["/usr/bin/python3", "-"], stdin=TURN_ON.encode(), timeout_s=20)
+    refused = "Operation not permitted"
+    calls = ("process_vm_readv", "process_vm_writev", "pidfd_getfd")
+    assert result.stdout.splitlines() == [
+        *(f"{call} {refused}" for call in calls), *["mem Read-only file system"] * 2, f"ptrace {refused}",
+        "honest",
+    ], result.stderr  # fmt: skip
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_the_refused_calls_are_those_of_the_machine(machine: str) -> None:
+    """Runs the filter as the kernel would, on every call of both machines and of another."""
+    audits = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7, "i386": 0x40000003}
+    refused = {"x86_64": {101, 310, 311, 438}, "aarch64": {117, 270, 271, 438}}[machine]
+    program = list(struct.iter_unpack("=HBBI", refusals(machine)))
+    kinds = {number: run_filter(program, number, audits[machine]) for number in range(600)}
+    assert {number for number, kind in kinds.items() if kind != "allow"} == refused
+    assert run_filter(program, 0x40000000 + 521, audits[machine]) == "refuse", "x32's ptrace"
+    assert run_filter(program, 26, audits["i386"]) == "kill"
+
+
+def run_filter(program: list[tuple[int, int, int, int]], number: int, audit: int) -> str:
+    word, at = 0, 0
+    while True:
+        code, yes, no, value = program[at]
+        at += 1
+        if code == 0x20:
+            word = {0: number, 4: audit}[value]
+        elif code == 0x06:
+            return {0x7FFF0000: "allow", 0x80000000: "kill", 0x00050001: "refuse"}[value]
+        else:
+            at += yes if (word == value if code == 0x15 else word >= value) else no
 
 
 def test_the_buses_start_nothing_for_a_program(client: VMAgentClient) -> None:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
+import psutil
 import pytest
 
 from sci_gym.client import VMAgentClient
 from sci_gym.errors import ConfigurationError
+from sci_gym.loader import load_app
 from sci_gym_protos import vm_agent_pb2 as pb
 
 MODULE = """
@@ -52,6 +57,28 @@ def test_no_other_program_loads_it(client: VMAgentClient) -> None:
     client.launch("program", ["/usr/bin/python3", "-c", "input()"], preload_py=MODULE)
     result = client.execute(["/usr/bin/python3", "-c", "import sys; print('usercustomize' in sys.modules)"])
     assert result.stdout == "False\n"
+
+
+@pytest.mark.parametrize("app", ["kalgebra", "texstudio", "grass_gis"])
+def test_what_a_program_starts_cannot_report_in_its_name(client: VMAgentClient, app: str) -> None:
+    """It inherits no channel: neither a compiler that TeXstudio runs, nor a command in GRASS's console."""
+    (program,) = load_app(app).programs
+    client.launch(
+        program.name, program.argv, env=program.env, **program.module, register_s=program.register_s,
+        max_launches=3,
+    )  # fmt: skip
+    told = [one for one in psutil.Process().children(recursive=True) if channel_of(one)]
+    assert told
+    for one in told:
+        info = Path(f"/proc/{one.pid}/fdinfo/{channel_of(one)}").read_text()
+        assert int(info.partition("flags:")[2].split()[0], 8) & os.O_CLOEXEC
+
+
+def channel_of(process: psutil.Process) -> str:
+    try:
+        return process.environ().get("SCI_GYM_STATE_FD", "")
+    except psutil.Error:
+        return ""
 
 
 @pytest.mark.parametrize("source", ["def f(:", "x" * (2**20 + 1)])

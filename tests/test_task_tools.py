@@ -20,29 +20,19 @@ from sci_gym.tasks.instances import count_instances
 from sci_gym.tasks.interface import interface_of
 from sci_gym.tasks.locator import FieldError
 from sci_gym.tasks.parameters import Choice, Compute, Parameter, Range
+from tests.task_texts import STORING
 
 SCI_GYM = Path(sys.executable).with_name("sci-gym")
-GOOD = """\
+GOOD = (
+    """\
 difficulty = "medium"
 instruction = "Store {a} + {b} in `{name}`, and plot y = {a} * x^2."
 paraphrases = ["Let `{name}` be {a} + {b}; draw y = {a} * x^2 too."]
 max_steps = 8
 
-[parameters]
-a = {low = 2, high = 9}
-b = {low = 2, high = 9, distinct_from = "a"}
-name = {choice = ["p", "q"]}
-sum = {compute = "a + b"}
-
-[[setup]]
-verb = "tab"
-name = "Calculator"
-
-[[node]]
-id = "stored"
-goal = "{name} is {sum}"
-check = {predicate = "variable", name = "{name}", equals = "{sum}"}
-
+"""
+    + STORING
+    + """
 [[node]]
 id = "plotted"
 goal = "the parabola is drawn"
@@ -61,6 +51,7 @@ text = "{a}*x^2\\n"
 [[oracle]]
 do = "done"
 """
+)
 # What is written instead of what, the line that is told, its field, and words of the message.
 MISTAKES: Mapping[str, tuple[str, str, int, str, str]] = {
     "syntax": ("max_steps = 8", "max_steps = = 8", 4, "TOML", "Invalid value"),
@@ -75,8 +66,8 @@ MISTAKES: Mapping[str, tuple[str, str, int, str, str]] = {
     "paraphrase-adds-one": ("be {a}", "be {sum}: {a}", 3, "paraphrases[0]", "names {sum}"),
     "unused-parameter": ("[parameters]\n", "[parameters]\nc = {low = 1, high = 2}\n", 7, "parameters.c",
                          "is used nowhere; write {c} or remove it"),
-    "empty-range": ("{low = 2, high = 9}", "{low = 9, high = 2}", 7, "parameters.a", "low is above high"),
-    "nothing-distinct": ("high = 9, dis", "high = 2, dis", 8, "parameters.b", "no value is left"),
+    "empty-range": ("{low = 1, high = 9}", "{low = 9, high = 1}", 7, "parameters.a", "low is above high"),
+    "nothing-distinct": ("high = 9, dis", "high = 1, dis", 8, "parameters.b", "no value is left"),
     "division-by-zero": ('"a + b"', '"a + b / (a - 5)"', 10, "parameters.sum.compute", "division by zero"),
     "no-arithmetic": ('"a + b"', '"open(a)"', 10, "parameters.sum.compute", "unknown function 'open'"),
     "unknown-verb": ('verb = "tab"', 'verb = "tap"', 13, "setup[0].verb", "Did you mean 'kalgebra.tab'?"),

@@ -14,9 +14,11 @@ from sci_gym import tasks
 from sci_gym.app import App, Desktop
 from sci_gym.errors import TaskFileError
 from sci_gym.evaluation import GraphRun, PredicateSet, right_stop
-from sci_gym.specs import Action, Evidence, Inspection, Kind, Observation, OracleStep, TaskSpec
+from sci_gym.oracle import read
+from sci_gym.specs import Action, Evidence, Inspection, Kind, Observation, OracleStep, Reading, TaskSpec
 from sci_gym.tasks import Template, load_template, load_templates
 from sci_gym.tasks.checking import check_file
+from tests.task_texts import STORING
 
 
 def variable(evidence: Evidence, *, name: str, equals: float) -> bool:
@@ -54,33 +56,23 @@ class Calc(App):
         return {}
 
 
-SUM = """\
+SUM = (
+    """\
 difficulty = "easy"
 instruction = "Store {a} + {b} in {name}."
 paraphrases = ["Let {name} be {a} + {b}."]
 max_steps = 15
 
-[parameters]
-a = {low = 1, high = 9}
-b = {low = 1, high = 9, distinct_from = "a"}
-name = {choice = ["p", "q"]}
-sum = {compute = "a + b"}
-
-[[setup]]
-verb = "tab"
-name = "Calculator"
-
-[[node]]
-id = "stored"
-goal = "{name} is {sum}"
-check = {predicate = "variable", name = "{name}", equals = "{sum}"}
-
+"""
+    + STORING
+    + """
 [[oracle]]
 do = "type"
 text = "{name}:={sum}\\n"
 [[oracle]]
 do = "done"
 """
+)
 
 MINIMAL = """\
 difficulty = "easy"
@@ -340,6 +332,10 @@ def test_compute_of_text_is_refused(load: Load) -> None:
         ('do = "code"\ntext = "ls"\nlanguage = "python"', OracleStep(Action.code("ls", "python"))),
         ('do = "api"\ntext = "{{}}"', OracleStep(Action.api("{}"))),
         ('do = "fail"', OracleStep(Action.fail())),
+        (
+            'do = "answer"\nread = {state = "console", after = "{name}:"}',
+            OracleStep(Action.answer(""), read=Reading("calc.console", "p:")),
+        ),
     ],
 )
 def test_oracle_steps_are_actions(load: Load, step: str, expected: OracleStep) -> None:
@@ -379,6 +375,11 @@ def test_oracle_steps_are_actions(load: Load, step: str, expected: OracleStep) -
             ":12: oracle[0].target.rol: unknown key 'rol'. Did you mean 'role'?",
         ),
         ('do = "click"\n[oracle.target]\nname = "x"', ":12: oracle[0].target: 'role' is missing."),
+        (
+            'do = "answer"\ntext = "x"\nread = {state = "console", after = ":"}',
+            ":13: oracle[0].read: is what answer or type take in place of 'text'.",
+        ),
+        ('do = "type"\nread = {state = "console"}', ":12: oracle[0].read: 'after' is missing."),
     ],
 )
 def test_wrong_oracle_steps_are_named(load: Load, step: str, message: str) -> None:
@@ -652,6 +653,22 @@ def test_an_inspection_is_made_of_its_arguments(load: Load) -> None:
 )  # fmt: skip
 def test_wrong_inspections_are_named(load: Load, call: str, message: str) -> None:
     assert fault(load, SUM + f"[[inspect]]\n{call}\n").startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("text", "after", "word"),
+    [
+        ("minimum: 2.5\nmaximum: 31.25\n", "maximum:", "31.25"),
+        ("maximum: 1\nmaximum: 31.25\n", "maximum:", "31.25"),
+        ("|1|forest. . . . .| 449.250|\n", "forest", "449.250"),
+        ("maximum: 31.", "maximum:", None),
+        ("maximum: . .\n", "maximum:", None),
+        ("minimum: 2.5\n", "maximum:", None),
+        ("", "maximum:", None),
+    ],
+)
+def test_an_oracle_reads_a_whole_word(text: str, after: str, word: str | None) -> None:
+    assert read(Reading("calc.console", after), text) == word
 
 
 def test_a_template_has_several_oracles_by_name(load: Load) -> None:

@@ -18,6 +18,7 @@ from typing import Mapping, Optional, Sequence
 from sci_gym_vm_agent.door import READABLE
 from sci_gym_vm_agent.errors import InvalidArgument, PartUnavailable
 from sci_gym_vm_agent.parts import RUNTIME
+from sci_gym_vm_agent.syscalls import open_refusals
 
 HOME = "/home/user"
 UID = 1000
@@ -68,7 +69,9 @@ class CellPlan:
             self, sockets=(), env=_PRIVATE_ENV, preloads=Path("/nonexistent"), network=False, private=True
         )
 
-    def argv(self, command: Sequence[str], env: Mapping[str, str], info_fd: int) -> list[str]:
+    def argv(
+        self, command: Sequence[str], env: Mapping[str, str], info_fd: int, seccomp_fd: int
+    ) -> list[str]:
         """Return the command line that runs `command` in a new cell."""
         line = ["prlimit", f"--nproc={self.max_processes}", "--core=0", "bwrap", "--die-with-parent"]
         line += [
@@ -82,7 +85,8 @@ class CellPlan:
         line += [] if self.network else ["--unshare-net"]
         line += ["--unshare-ipc"] if self.private else []
         line += ["--uid", str(UID), "--gid", str(UID), "--info-fd", str(info_fd), "--clearenv"]
-        line += ["--ro-bind", READABLE[0], READABLE[0], "--proc", "/proc", "--dev", "/dev"]
+        line += ["--seccomp", str(seccomp_fd), "--ro-bind", READABLE[0], READABLE[0]]
+        line += ["--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev"]
         line += [*_bounded("/dev/shm", "1777"), "--remount-ro", "/dev"]
         for name in _MERGED_USR:
             if os.path.islink(f"/{name}"):
@@ -185,11 +189,12 @@ async def start_cell(
     Raises:
         PartUnavailable: bwrap could not be started, or ended before the cell stood.
     """
+    seccomp = open_refusals()
     info_read, info_write = os.pipe()
     try:
         process = await asyncio.create_subprocess_exec(
-            *plan.argv(command, env, info_write),
-            stdin=stdin, stdout=stdout, stderr=stderr, pass_fds=(*pass_fds, info_write),
+            *plan.argv(command, env, info_write, seccomp),
+            stdin=stdin, stdout=stdout, stderr=stderr, pass_fds=(*pass_fds, info_write, seccomp),
             env={"PATH": os.environ.get("PATH", os.defpath)},  # the cell can read that of its init
         )  # fmt: skip
     except OSError as error:
@@ -200,6 +205,7 @@ async def start_cell(
         raise
     finally:
         os.close(info_write)
+        os.close(seccomp)
     try:
         return Cell(process, await _read_child_pid(info_read))
     except BaseException:

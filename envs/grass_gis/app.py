@@ -41,7 +41,7 @@ class GrassGis(App):
             name=PROGRAM,
             argv=("/usr/bin/python3", "-I", "-c", _start()),
             preload=FOLDER / "guest" / "state.py",
-            register_s=40.0,
+            register_s=90.0,
             reports=True,
         ),
     )
@@ -64,8 +64,11 @@ class GrassGis(App):
                 each with name ("map@mapset"), type, visible, opacity (0 to 1), command (words of its d.*
                 command); elements drawn over the map (legends and so on), each with name, visible, command.
             windows: titles of dialogs and tools that are open.
+            busy: a tool still reads about maps that it was given; it then clears fields that depend on them.
             plots: plotting tools that are open, each with tool (its title) and maps (names).
+            session: location and mapset that are worked in, as in "valley/work".
             console: the end of the console's output.
+            output: the end of what the commands of tools that are open have printed.
             catalog: what is selected in the data catalog.
             region: the computational region as the interface read it last: north, south, east, west,
                 "e-w resol", "n-s resol", in m.

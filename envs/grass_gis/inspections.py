@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from sci_gym.app import json_object
 from sci_gym.envs.grass_gis.world import LOCATION, MAPSET
 from sci_gym.errors import ConfigurationError
 from sci_gym.specs import Inspected, Inspection
@@ -47,8 +47,8 @@ def inspected(found: Mapping[str, Inspected]) -> dict[str, dict[str, Any]]:
     for name, one in found.items():
         prefix, _, rest = name.partition(".")
         kind, _, map = rest.partition(" ")
-        value = _json(one.stdout) if one.whole and prefix == _PREFIX and kind in kinds else None
-        if isinstance(value, dict):
+        value = json_object(one.stdout) if one.whole and prefix == _PREFIX and kind in kinds else None
+        if value:
             kinds[kind][map] = value
     return kinds
 
@@ -66,10 +66,3 @@ def _look(kind: str, name: str, watches: tuple[str, ...]) -> Inspection:
 def _check(map: str) -> None:
     if not map.isidentifier():
         raise ConfigurationError(f"map: {map!r} is no map's name: letters, digits and '_' only")
-
-
-def _json(data: bytes) -> Any:
-    try:
-        return json.loads(data)
-    except (ValueError, RecursionError):
-        return None

@@ -16,9 +16,12 @@ import numpy as np
 from sci_gym.envs.grass_gis import colors, reading, reference, world
 from sci_gym.envs.grass_gis.reading import near, state_of
 from sci_gym.envs.grass_gis.reference import Grid
+from sci_gym.evaluation import GENERIC_PREDICATES
 from sci_gym.specs import Evidence
 
 _CELL = 1e-3
+_DISPLAY_M = 50.0
+_answers = GENERIC_PREDICATES["answer_number"]
 
 
 def layers(evidence: Evidence, *, names: str) -> bool:
@@ -32,7 +35,7 @@ def layers(evidence: Evidence, *, names: str) -> bool:
 def layer(
     evidence: Evidence, *, name: str, visible: bool | None = None, opacity: float | None = None
 ) -> bool:
-    """The first map display has one layer of a map; None is any."""
+    """The first map display has one layer of a map, of the valley's or of "work"; None is any."""
     found = [one for one in _layers(evidence) if one["name"] == _full(name)]
     if len(found) != 1 or (visible is not None and found[0]["visible"] is not visible):
         return False
@@ -56,10 +59,39 @@ def status_bar(evidence: Evidence, *, equals: str) -> bool:
     return bool(displays) and bool(displays[0]["status_bar"] == equals)
 
 
+def scale(evidence: Evidence, *, denominator: float) -> bool:
+    """The first map display is drawn at 1 to `denominator`, within 1 %."""
+    displays = state_of(evidence).get("displays", [])
+    return bool(displays) and near(displays[0]["scale"], denominator, denominator / 100)
+
+
+def display_shows(evidence: Evidence, *, north: float, south: float, east: float, west: float) -> bool:
+    """The first map display shows these bounds, in m, and no more than its shape makes it."""
+    displays = state_of(evidence).get("displays", [])
+    if not displays or not displays[0]["region"]:
+        return False
+    shown: Mapping[str, float] = displays[0]["region"]
+    higher, wider = shown["n"] - shown["s"] - (north - south), shown["e"] - shown["w"] - (east - west)
+    inside = shown["n"] - north, south - shown["s"], shown["e"] - east, west - shown["w"]
+    snug = higher < 2 * _DISPLAY_M or wider < 2 * _DISPLAY_M
+    return snug and all(one > -_DISPLAY_M for one in inside)
+
+
+def session(evidence: Evidence, *, location: str = world.LOCATION, mapset: str = world.MAPSET) -> bool:
+    """GRASS works in a mapset of a location."""
+    return bool(state_of(evidence).get("session") == f"{location}/{mapset}")
+
+
 def windows(evidence: Evidence, *, count: int) -> bool:
     """So many dialogs and tools are open beside the main window."""
     state = state_of(evidence)
     return bool(state.get("running")) and len(state.get("windows", [])) == count
+
+
+def tools_ready(evidence: Evidence) -> bool:
+    """No tool reads about its maps any more, so that what is typed into it stays."""
+    state = state_of(evidence)
+    return bool(state.get("running")) and not state.get("busy")
 
 
 def histogram(evidence: Evidence, *, map: str) -> bool:
@@ -91,6 +123,11 @@ def raster_sum(
     """A map is `factor` times a map of the valley, plus `other_factor` times another, plus `offset`."""
     wanted = factor * reference.known(of) + offset
     return _same(evidence, map, wanted + other_factor * reference.known(other) if other else wanted)
+
+
+def raster_detail(evidence: Evidence, *, map: str, of: str, size: int) -> bool:
+    """A map is a map of the valley less its mean over squares of `size` cells a side."""
+    return _same(evidence, map, reference.known(of) - reference.smoothed(of, size))
 
 
 def raster_above(evidence: Evidence, *, map: str, of: str, limit: float) -> bool:
@@ -137,6 +174,13 @@ def raster_lake(evidence: Evidence, *, map: str, east: float, north: float, leve
     return _same(evidence, map, reference.lake(east, north, level))
 
 
+def lake_answered(evidence: Evidence, *, east: float, north: float, level: float) -> bool:
+    """The answer is the area of such a lake in hectares, within a quarter of a hectare."""
+    cells = int(np.count_nonzero(~np.isnan(reference.lake(east, north, level))))
+    hectares = cells * world.CELL_M**2 / 1e4
+    return _answers(evidence, value=hectares, tolerance_rel=0, tolerance_abs=0.25)
+
+
 def raster_colors(evidence: Evidence, *, map: str, table: str) -> bool:
     """A map is drawn in one of GRASS's colour tables."""
     rules = (state_of(evidence).get("rasters", {}).get(map) or {}).get("colors", [])
@@ -160,26 +204,26 @@ def attribute(evidence: Evidence, *, map: str, key: str, is_: str, column: str, 
     return value == equals if isinstance(equals, str) else near(value, equals, 1e-6)
 
 
-def other_wells_kept(evidence: Evidence, *, but: str) -> bool:
-    """The table of the map "wells" is as it was, but for one well."""
-    given = {
-        row.get("name"): (row.get("depth"), row.get("yield")) for row in reading.table(evidence, "wells")
-    }
+def other_wells_kept(evidence: Evidence, *, but: str, map: str = "wells") -> bool:
+    """The table of the map of wells, or of a copy of it, is as it was, but for one well."""
+    given = {row.get("name"): (row.get("depth"), row.get("yield")) for row in reading.table(evidence, map)}
     return all(given.get(one[3]) == (one[4], one[5]) for one in world.WELLS if one[3] != but)
 
 
-def exported_grid(evidence: Evidence, *, path: str, of: str) -> bool:
-    """A file holds a map of the valley as an ASCII grid; it must be named under `files`."""
+def exported_grid(evidence: Evidence, *, path: str, of: str, factor: float = 1.0) -> bool:
+    """A file holds `factor` times a map of the valley as an ASCII grid; it must be named under `files`."""
     grid = reading.ascii_grid(evidence.files.get(path))
-    return grid is not None and _close(grid, reference.known(of), 0.02)
+    return grid is not None and _close(grid, factor * reference.known(of), 0.02)
 
 
 PREDICATES: Mapping[str, Callable[..., bool]] = {
     check.__name__: check
     for check in (
-        layers, layer, legend, status_bar, windows, histogram, region, raster_sum,
-        raster_above, raster_class, raster_slope, raster_steep, raster_steep_class, raster_smoothed,
-        raster_lake, raster_colors, wells, attribute, other_wells_kept, exported_grid,
+        layers, layer, legend, status_bar, scale, display_shows, session, windows, tools_ready,
+        histogram, region,
+        raster_sum, raster_detail, raster_above, raster_class, raster_slope, raster_steep, raster_steep_class,
+        raster_smoothed, raster_lake, lake_answered, raster_colors, wells, attribute, other_wells_kept,
+        exported_grid,
     )
 }  # fmt: skip
 """By name, as task files call them after `grass_gis.`."""
@@ -190,8 +234,8 @@ def _items(names: str) -> list[str]:
 
 
 def _full(name: str) -> str:
-    """A map of the valley with its mapset: one of the same name elsewhere is another map."""
-    mapset = world.MAPSET if name in ("wells", "roads", "parcels") else "PERMANENT"
+    """A map with its mapset, the valley's or else "work": one of the same name elsewhere is another map."""
+    mapset = "PERMANENT" if name in reference.MAPS else world.MAPSET
     return f"{name}@{mapset}"
 
 

@@ -15,19 +15,20 @@ from sci_gym.errors import UnknownNameError
 Grid = npt.NDArray[np.float64]
 """float64 `[ROWS, COLUMNS]`, rows from the north, NaN where there is no data."""
 
-_MAPS: dict[str, Callable[[int, int], float]] = {
+MAPS: dict[str, Callable[[int, int], float]] = {
     "elevation": world.elevation,
     "rain": world.rain,
     "landuse": world.land_use,
 }
+"""Rasters that the valley comes with, all in the mapset PERMANENT."""
 
 
 @functools.cache
 def known(name: str) -> Grid:
     """A map that the valley comes with; do not change it."""
-    if name not in _MAPS:
-        raise UnknownNameError("map", name, _MAPS)
-    values = [[_MAPS[name](row, column) for column in range(world.COLUMNS)] for row in range(world.ROWS)]
+    if name not in MAPS:
+        raise UnknownNameError("map", name, MAPS)
+    values = [[MAPS[name](row, column) for column in range(world.COLUMNS)] for row in range(world.ROWS)]
     grid = np.array(values, dtype=np.float64)
     grid.setflags(write=False)
     return grid

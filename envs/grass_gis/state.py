@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from sci_gym.app import json_object
 from sci_gym.envs.grass_gis.inspections import inspected
 from sci_gym.specs import Inspected
 
@@ -23,7 +23,10 @@ def read(lines: Iterable[str], found: Mapping[str, Inspected]) -> dict[str, Any]
         "displays": [_display(one) for one in _maps(displays)],
         "windows": [one for one in _listed(told.get("windows")) if isinstance(one, str)],
         "plots": [_plot(one) for one in _maps(told.get("plots"))],
-        "console": told["console"] if isinstance(told.get("console"), str) else "",
+        "session": str(told.get("main") or "").partition(" - ")[0],
+        "busy": told.get("busy") is True,
+        "console": _text(told.get("console")),
+        "output": _text(told.get("output")),
         "catalog": [str(one) for one in _listed(told.get("catalog"))],
         "region": _sides(told.get("region")),
         "mapset": kinds["mapset"].get(""),
@@ -34,14 +37,14 @@ def read(lines: Iterable[str], found: Mapping[str, Inspected]) -> dict[str, Any]
 
 def _told(lines: Iterable[str]) -> dict[str, Any]:
     told: dict[str, Any] = {}
-    for line in lines:
-        try:
-            report = json.loads(line)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(report, dict) and isinstance(report.get("what"), str):
+    for report in map(json_object, lines):
+        if isinstance(report.get("what"), str):
             told[report["what"]] = report.get("is")
     return told
+
+
+def _text(told: object) -> str:
+    return told if isinstance(told, str) else ""
 
 
 def _sides(told: object) -> dict[str, float]:

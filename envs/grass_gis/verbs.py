@@ -6,10 +6,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from sci_gym.app import Desktop
+from sci_gym.envs.grass_gis import world
 from sci_gym.envs.grass_gis.state import read
 from sci_gym.specs import Action, Observation
 
 PROGRAM = "grass"
+_ENVIRONMENT = ("Settings", "GRASS working environment")
 _BUTTONS = {"raster": "Add raster map", "vector": "Add vector map"}
 
 
@@ -47,6 +49,59 @@ def region(
     desktop.wait_for("GRASS: the dialog is closed", lambda seen: not observed(seen)["windows"])
 
 
+def location(desktop: Desktop, *, name: str) -> None:
+    """Make a location like the valley, but without maps, and work in its mapset PERMANENT."""
+    for file, text in {**world.LOCATION_FILES, "WIND": world.WINDOW}.items():
+        desktop.put_file(f"grassdata/{name}/PERMANENT/{file}", text.encode())
+    _menu(desktop, *_ENVIRONMENT, "Change location and mapset")
+    _fill(desktop, None, f"{name}\t", nth=-2)  # its labels follow its fields
+    _click(desktop, "push button", "OK")
+    _await_session(desktop, f"{name}/PERMANENT")
+
+
+def mapset(desktop: Desktop, *, name: str) -> None:
+    """Make a mapset without maps in the location that is worked in, and work there."""
+    place = observed(desktop.observe())["session"].partition("/")[0]
+    _menu(desktop, *_ENVIRONMENT, "Create new mapset")
+    _fill(desktop, "Name for the new mapset:", name)
+    _click(desktop, "push button", "OK")
+    desktop.wait_for(f"GRASS: it tells of {name}", lambda seen: _shows(seen, f"Current mapset is <{name}>."))
+    _click(desktop, "push button", "OK")
+    _await_session(desktop, f"{place}/{name}")
+
+
+def scale(desktop: Desktop, *, denominator: int) -> None:
+    """Draw the map display at 1 to `denominator`; its status bar shows the scale from then on."""
+    _click(desktop, "push button", "Map Display Settings")
+    _click(desktop, "page tab", "Status bar")
+    _click(desktop, "radio button", "Map scale")
+    desktop.wait_for("GRASS: the status bar shows the scale", lambda seen: _bar(seen) == "Map scale")
+    _click(desktop, "push button", "Close")
+    desktop.wait_for("GRASS: the settings are closed", lambda seen: not observed(seen)["windows"])
+    _fill(desktop, "2D view", f"1:{denominator}\n", nth=1)
+    desktop.wait_for(f"GRASS: the scale is 1:{denominator}", lambda seen: _is_scale(seen, denominator))
+
+
+def _is_scale(seen: Observation, denominator: int) -> bool:
+    return any(abs(one["scale"] / denominator - 1) < 0.01 for one in observed(seen)["displays"])
+
+
+def _bar(seen: Observation) -> str:
+    return "".join(one["status_bar"] for one in observed(seen)["displays"])
+
+
+def _shows(seen: Observation, name: str) -> bool:
+    return any(one.name == name for one in seen.tree.of_program(PROGRAM).showing)
+
+
+def _await_session(desktop: Desktop, place: str) -> None:
+    def stands(state: Mapping[str, Any]) -> bool:
+        ready = bool(state["displays"] and state["catalog"]) and not state["windows"]
+        return ready and bool(state["session"] == place)
+
+    desktop.wait_for(f"GRASS: it works in {place}", lambda seen: stands(observed(seen)))
+
+
 def _is_region(state: Mapping[str, Any], wanted: Mapping[str, float]) -> bool:
     return all(abs(state["region"].get(side, 0.0) - at) < 1e-3 for side, at in wanted.items())
 
@@ -70,9 +125,9 @@ def _menu(desktop: Desktop, *path: str) -> None:
     desktop.wait_for(f"GRASS: the dialog of {entry}", lambda seen: bool(observed(seen)["windows"]))
 
 
-def _fill(desktop: Desktop, label: str, text: str) -> None:
-    """Type into the field below a label."""
-    desktop.act(Action.click(*_place(desktop, "text", "", label)))
+def _fill(desktop: Desktop, label: str | None, text: str, nth: int = 0) -> None:
+    """Type into the field, or a later one, below a label; without one negative counts from the last."""
+    desktop.act(Action.click(*_place(desktop, "text", "", label, nth)))
     desktop.act(Action.hotkey("ctrl", "a"))
     desktop.act(Action.type(text))
 
@@ -82,8 +137,10 @@ def _click(desktop: Desktop, role: str, name: str) -> Observation:
     return desktop.act(Action.click(*_place(desktop, role, name)))
 
 
-def _place(desktop: Desktop, role: str, name: str, label: str | None = None) -> tuple[int, int]:
-    """Where a widget is, once it is on screen: the first below a label, or else the last."""
+def _place(
+    desktop: Desktop, role: str, name: str, label: str | None = None, nth: int = -1
+) -> tuple[int, int]:
+    """Where a widget is, once it is on screen: one of those below a label, or of all; -1 is the last."""
 
     def places(seen: Observation) -> list[tuple[int, int]]:
         shown = list(seen.tree.of_program(PROGRAM).showing)
@@ -91,9 +148,12 @@ def _place(desktop: Desktop, role: str, name: str, label: str | None = None) -> 
         below = shown[starts[0] :] if starts else []
         return [one.box.center for one in below if (one.role, one.name) == (role, name) and one.box]
 
-    seen = desktop.wait_for(f"GRASS: {role} {name!r} is on screen", lambda seen: bool(places(seen)))
-    return places(seen)[-1 if label is None else 0]
+    least = nth + 1 if nth >= 0 else -nth
+    what = f"GRASS: {role} {name!r} is on screen"
+    return places(desktop.wait_for(what, lambda seen: len(places(seen)) >= least))[nth]
 
 
-VERBS: Mapping[str, Callable[..., None]] = {verb.__name__: verb for verb in (layer, region)}
+VERBS: Mapping[str, Callable[..., None]] = {
+    verb.__name__: verb for verb in (layer, region, location, mapset, scale)
+}
 """By name, as task files call them after `grass_gis.`."""

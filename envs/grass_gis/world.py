@@ -13,6 +13,34 @@ WEST, SOUTH = 600_000.0, 5_000_000.0
 EAST, NORTH = WEST + COLUMNS * CELL_M, SOUTH + ROWS * CELL_M
 MAPSET = "work"
 LOCATION = "valley"
+WINDOW = f"""proj:       1
+zone:       33
+north:      {NORTH:.0f}
+south:      {SOUTH:.0f}
+east:       {EAST:.0f}
+west:       {WEST:.0f}
+cols:       {COLUMNS}
+rows:       {ROWS}
+e-w resol:  {CELL_M:.0f}
+n-s resol:  {CELL_M:.0f}
+top:        1.000000000000000
+bottom:     0.000000000000000
+cols3:      {COLUMNS}
+rows3:      {ROWS}
+depths:     1
+e-w resol3: {CELL_M:.0f}
+n-s resol3: {CELL_M:.0f}
+t-b resol:  1
+"""
+"""The region of the whole valley, as GRASS writes it down."""
+LOCATION_FILES = {
+    "DEFAULT_WIND": WINDOW,
+    "MYNAME": "The valley\n",
+    "PROJ_INFO": "name: UTM Zone 33N (WGS84)\ndatum: wgs84\nellps: wgs84\n"
+    "proj: utm\nzone: 33\nno_defs: defined\n",
+    "PROJ_UNITS": "unit: meter\nunits: meters\nmeters: 1\n",
+}
+"""What makes a mapset PERMANENT that of a location; its WIND is `WINDOW`, too."""
 LAND_USE = {1: "forest", 2: "meadow", 3: "field", 4: "village", 5: "water"}
 
 WELLS = (

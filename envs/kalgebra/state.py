@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, get_args
 
+from sci_gym.app import json_object
 from sci_gym.envs.kalgebra import widgets
 from sci_gym.envs.kalgebra.arguments import Mode, Resolution, Style3D
 from sci_gym.specs import A11yTree, State
@@ -24,7 +24,7 @@ NO_ENTRY = "<b>Name</b>"
 
 def read(tree: A11yTree, lines: Iterable[str]) -> dict[str, Any]:
     """The state as plain data; `KAlgebra.read_state` documents the keys."""
-    reports = [_json(line) for line in lines]
+    reports = [json_object(line) for line in lines]
     models, viewport = _reported(reports)
     variables = _variables(tree)
     calculator, space = widgets.calculator_input(tree), widgets.input_3d(tree)
@@ -125,11 +125,3 @@ def _plot(plot: Mapping[str, Any]) -> dict[str, Any]:
 
 def _color(color: object) -> str | None:
     return color if isinstance(color, str) and color else None
-
-
-def _json(line: str) -> dict[str, Any]:
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}

@@ -96,8 +96,8 @@ class TeXstudio(App):
             structure: the titles that the structure view shows.
             log: `{"file", "type", "line", "message"}` of each issue of the last build, in the log's table.
             view: whether "Side Panel", "Messages / Log File" and "Statusbar" are shown.
-            settings: TeXstudio's settings by key, such as "Editor/Font Size", when the task's `files` name
-                `.config/texstudio/texstudio.ini`, which is written when a dialog of settings is closed.
+            settings: by key those settings that `guest/documents.c` names, as they are in effect, such as
+                "Editor/Font Size": "9" and "Editor/Folding": "true".
             typeset: path to what TeX makes of the documents that the task inspects, see `guest/typeset.py`.
         """
         return observed(observation)

@@ -203,7 +203,7 @@ def view(
 
 
 def setting(evidence: Evidence, *, key: str, equals: str) -> bool:
-    """A setting has a value in TeXstudio's settings file; it must be in `files` of the task."""
+    """A setting has a value in TeXstudio itself; `guest/documents.c` names the settings that are known."""
     return bool(_state(evidence).get("settings", {}).get(key) == equals)
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from sci_gym.envs.texstudio.settings import read_settings
+from sci_gym.app import json_object
 from sci_gym.specs import A11yTree, Observation, State
 
 PROGRAM = "texstudio"
@@ -24,14 +23,15 @@ def observed(observation: Observation) -> dict[str, Any]:
     """The state as plain data; `TeXstudio.read_state` documents the keys."""
     tree = observation.tree.of_program(PROGRAM)
     programs = [program for program in observation.programs if program.name == PROGRAM]
+    reported = programs[-1].state if programs else ()
     return {
         "running": bool(programs) and programs[-1].running,
-        "documents": _documents(programs[-1].state if programs else (), observation.files),
+        "documents": _documents(reported, observation.files),
         "current": _current(observation),
         "structure": _structure(tree),
         "log": _log(tree),
         "view": _view(tree),
-        "settings": read_settings(observation.files.get(SETTINGS_FILE)),
+        "settings": _settings(reported),
         "typeset": _typeset(observation),
     }
 
@@ -41,7 +41,7 @@ def _documents(lines: Iterable[str], files: Mapping[str, bytes | None]) -> dict[
     reports: dict[str, dict[str, Any]] = {}
     cursors: dict[str, dict[str, Any]] = {}
     for line in lines:
-        report = _json(line)
+        report = json_object(line)
         if isinstance(report.get("document"), str):
             reports[report["document"]] = report
         elif isinstance(report.get("cursor"), str):
@@ -51,6 +51,12 @@ def _documents(lines: Iterable[str], files: Mapping[str, bytes | None]) -> dict[
         for key, report in reports.items()
         if report.get("open") is True
     }
+
+
+def _settings(lines: Iterable[str]) -> dict[str, str]:
+    """Settings in effect by key."""
+    reports = [report for line in lines if "settings" in (report := json_object(line))]
+    return {key: value for key, value in reports[-1].items() if isinstance(value, str)} if reports else {}
 
 
 def _document(
@@ -122,15 +128,7 @@ def _typeset(observation: Observation) -> dict[str, Any]:
     """What became of each document that was typeset, by path."""
     prefix = f"{PROGRAM}."
     return {
-        name.removeprefix(prefix): _json(result.stdout.decode("utf-8", "replace"))
+        name.removeprefix(prefix): json_object(result.stdout)
         for name, result in observation.inspections.items()
         if name.startswith(prefix) and result.whole
     }
-
-
-def _json(line: str) -> dict[str, Any]:
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}

@@ -15,7 +15,18 @@ from sci_gym.specs.actions import (
 )
 from sci_gym.specs.desktop import A11yNode, A11yTree, Box, Frame, Observation, Program, State, Window
 from sci_gym.specs.inspections import Inspected, Inspection
-from sci_gym.specs.tasks import Check, Evidence, Node, OracleStep, Status, TaskGraph, TaskSpec, Verb, Verdict
+from sci_gym.specs.tasks import (
+    Check,
+    Evidence,
+    Node,
+    OracleStep,
+    Reading,
+    Status,
+    TaskGraph,
+    TaskSpec,
+    Verb,
+    Verdict,
+)
 
 __all__ = [
     "BUTTONS",
@@ -41,6 +52,7 @@ __all__ = [
     "Observation",
     "OracleStep",
     "Program",
+    "Reading",
     "State",
     "Status",
     "TaskGraph",

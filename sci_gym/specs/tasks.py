@@ -71,6 +71,19 @@ class Verb:
 
 
 @dataclass(frozen=True, slots=True)
+class Reading:
+    """A word of a text that a program shows, such as a console's, found as a reader would.
+
+    Attributes:
+        state: app and key of the text in its state, such as "grass_gis.console".
+        after: what stands before the word, when it stands there last.
+    """
+
+    state: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
 class OracleStep:
     """One step of an oracle: an action, perhaps at an accessible object that is found when it is played.
 
@@ -81,6 +94,7 @@ class OracleStep:
         nth: which of the matches in tree order, from 0; negative counts from the last.
         label: the matches count from the object of this name on, such as the label above a field.
         until: repeat the action, which is a WAIT, until this holds.
+        read: the action's text is the word that this finds.
     """
 
     action: Action
@@ -89,6 +103,7 @@ class OracleStep:
     nth: int = 0
     label: str | None = None
     until: Check | None = None
+    read: Reading | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,9 @@ Oracle steps: click, double_click, right_click, move, drag (to there, from where
 and scroll (`amount`, `amount_x`) act at a point; type and answer take `text`; press takes `key`; hotkey takes
 `keys`, the last of which is pressed while the others are held; wait takes `seconds`, and may take `until`, a
 check such as a node has: it is repeated until that holds; code takes `text` and `language`; api
-takes `text`; done and fail take nothing.
+takes `text`; done and fail take nothing. In place of `text`, type and answer may take
+`read = {state = "console", after = "maximum:"}`: the word that stands last after that in a text of the
+app's state, once it is there.
 
 `{name}` and `{name.field}` are filled in in the strings of instruction, files, goal, setup, check, inspect
 and oracles; `{{` and `}}` are braces. A string that is nothing but `{name}` becomes the value itself, such as

@@ -10,11 +10,11 @@ from typing import Any
 from sci_gym.app import App
 from sci_gym.errors import ConfigurationError
 from sci_gym.evaluation import GENERIC_PREDICATES, PredicateSet, Signatures, graph_faults
-from sci_gym.specs import Check, Inspection, Kind, Node, OracleStep, TaskGraph, Verb
+from sci_gym.specs import Check, Inspection, Kind, Node, OracleStep, Reading, TaskGraph, Verb
 from sci_gym.tasks.document import Call, CheckCall, Document, NodeTable
 from sci_gym.tasks.filling import Filler
 from sci_gym.tasks.locator import FieldError, KeyPath
-from sci_gym.tasks.oracle import OracleTable
+from sci_gym.tasks.oracle import OracleTable, ReadTable
 from sci_gym.tasks.parameters import Pick, draw
 from sci_gym.tasks.tables import parse
 
@@ -116,7 +116,9 @@ class Builder:
         return tuple(self._step(raw, (*above, place)) for place, raw in enumerate(raws))
 
     def _step(self, raw: Mapping[str, Any], path: KeyPath) -> OracleStep:
-        table = {key: value for key, value in raw.items() if key != "until"}
+        table = {key: value for key, value in raw.items() if key not in ("until", "read")}
+        if "read" in raw:
+            return self._reading_step(table, raw["read"], path)
         step = parse(OracleTable, self._filler.typed(table, path), path).step(path)
         if "until" not in raw:
             return step
@@ -124,6 +126,14 @@ class Builder:
         if step.action.kind is not Kind.WAIT:
             raise FieldError(where, f"{table['do']} does not take 'until'; only wait does.")
         return replace(step, until=self._check(parse(CheckCall, raw["until"], where), where))
+
+    def _reading_step(self, table: Mapping[str, Any], raw: Any, path: KeyPath) -> OracleStep:
+        if table["do"] not in ("answer", "type") or "text" in table:
+            raise FieldError((*path, "read"), "is what answer or type take in place of 'text'.")
+        where: KeyPath = (*path, "read")
+        found = parse(ReadTable, self._filler.text(raw, where), where)
+        step = parse(OracleTable, {**table, "text": ""}, path).step(path)
+        return replace(step, read=Reading(self._vocabulary.full(found.state), found.after))
 
     def _node(self, table: NodeTable, place: int) -> Node:
         path: KeyPath = ("node", place)

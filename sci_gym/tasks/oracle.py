@@ -23,6 +23,13 @@ class Target(Table):
     label: _Text | None = None
 
 
+class ReadTable(Table):
+    """What a step reads its text from."""
+
+    state: str
+    after: str = Field(min_length=1)
+
+
 _POINTED = {"click": Kind.CLICK, "double_click": Kind.DOUBLE_CLICK, "right_click": Kind.RIGHT_CLICK,
             "move": Kind.MOVE_TO, "drag": Kind.DRAG_TO, "scroll": Kind.SCROLL}  # fmt: skip
 _POINTLESS = {"type": Kind.TYPE, "press": Kind.PRESS, "hotkey": Kind.HOTKEY, "wait": Kind.WAIT,

@@ -7,12 +7,13 @@ import itertools
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 
 from world import (
-    CELL_M, COLUMNS, EAST, LAND_USE, LOCATION, MAPSET, NORTH, PARCELS, ROADS, ROWS, SOUTH, WELLS, WEST,
-    elevation, grid, land_use, rain,
+    LAND_USE, LOCATION, LOCATION_FILES, MAPSET, PARCELS, ROADS, WELLS, WINDOW, elevation, grid, land_use,
+    rain,
 )  # fmt: skip
 
 GISBASE = "/usr/lib/grass82"
@@ -20,27 +21,6 @@ HOME = pathlib.Path(os.environ["HOME"])
 DATABASE = HOME / "grassdata"
 SETTINGS = HOME / ".grass8"
 SESSION = pathlib.Path("/tmp/grass8-user-1")
-WINDOW = f"""proj:       1
-zone:       33
-north:      {NORTH:.0f}
-south:      {SOUTH:.0f}
-east:       {EAST:.0f}
-west:       {WEST:.0f}
-cols:       {COLUMNS}
-rows:       {ROWS}
-e-w resol:  {CELL_M:.0f}
-n-s resol:  {CELL_M:.0f}
-top:        1.000000000000000
-bottom:     0.000000000000000
-cols3:      {COLUMNS}
-rows3:      {ROWS}
-depths:     1
-e-w resol3: {CELL_M:.0f}
-n-s resol3: {CELL_M:.0f}
-t-b resol:  1
-"""
-PROJ_INFO = "name: UTM Zone 33N (WGS84)\ndatum: wgs84\nellps: wgs84\nproj: utm\nzone: 33\nno_defs: defined\n"
-PROJ_UNITS = "unit: meter\nunits: meters\nmeters: 1\n"
 WX = {
     "manager": {"hideTabs": {"search": False, "pyshell": True}},
     "general": {"singleWindow": {"enabled": True}},
@@ -48,7 +28,8 @@ WX = {
 
 
 def lay_out() -> None:
-    """Make the location by hand, as g.proj would."""
+    """Make the location by hand, as g.proj would; a launch that is tried again begins anew."""
+    shutil.rmtree(DATABASE, ignore_errors=True)
     for mapset in ("PERMANENT", MAPSET):
         folder = DATABASE / LOCATION / mapset
         folder.mkdir(parents=True)
@@ -56,11 +37,8 @@ def lay_out() -> None:
         (folder / "VAR").write_text(
             "DB_DRIVER: sqlite\nDB_DATABASE: $GISDBASE/$LOCATION_NAME/$MAPSET/sqlite/sqlite.db\n"
         )
-    permanent = DATABASE / LOCATION / "PERMANENT"
-    (permanent / "DEFAULT_WIND").write_text(WINDOW)
-    (permanent / "MYNAME").write_text("The valley\n")
-    (permanent / "PROJ_INFO").write_text(PROJ_INFO)
-    (permanent / "PROJ_UNITS").write_text(PROJ_UNITS)
+    for name, text in LOCATION_FILES.items():
+        (DATABASE / LOCATION / "PERMANENT" / name).write_text(text)
     SETTINGS.mkdir(exist_ok=True)
     (SETTINGS / "wx.json").write_text(json.dumps(WX))
     SESSION.mkdir(mode=0o700, exist_ok=True)

@@ -1,9 +1,10 @@
 """Reports what GRASS's stock graphical interface shows and holds; loaded into it as `usercustomize`.
 
 It looks whenever the interface has nothing left to do (wx's idle event), and reports what has changed, a
-line of JSON for each subject. A part that cannot be read is reported as null. Beside that it changes two
-things, both for speed: the splash screen goes as soon as the main window stands, and libraries are found in
-GRASS's own folder instead of by asking a compiler.
+line of JSON for each subject. A part that cannot be read is reported as null. Beside that it changes three
+things. For speed, the splash screen goes as soon as the main window stands, and libraries are found in
+GRASS's own folder instead of by asking a compiler. And nobody else's Python runs in this process, which
+reports: no add-on `g.gui.*`, nothing typed in a Python shell or as the condition of a model's loop.
 """
 
 import ctypes.util
@@ -14,6 +15,8 @@ import sys
 LIBRARIES = os.path.join(os.environ.get("GISBASE", ""), "lib")
 CONSOLE_CHARS = 6000
 LONGEST_LINE = 60_000
+SHIPPED = ("/usr/", "<")
+SHELLS = ("/gmodeler/model.py", "/code.py")
 
 
 class Reporter:
@@ -43,6 +46,8 @@ def look(app, reporter):
     for what, reader in readers.items():
         reporter.say(what, attempt(reader, frame))
     reporter.say("windows", attempt(windows, wx))
+    reporter.say("output", attempt(output, wx))
+    reporter.say("busy", attempt(busy, wx))
     reporter.say("plots", attempt(plots, wx))
     reporter.say("main", attempt(wx.Frame.GetTitle, frame))
 
@@ -138,10 +143,32 @@ def windows(wx):
     ]
 
 
+def output(wx):
+    """The end of what the open tools' commands have printed, the newest tool's last."""
+    tools = [one for one in list(wx.GetTopLevelWindows())[1:] if getattr(one, "goutput", None)]
+    return "\n".join(one.goutput.cmdOutput.GetText() for one in tools if one.IsShown())[-CONSOLE_CHARS:]
+
+
+def busy(wx):
+    """Whether a tool still reads about maps that it was given: it then clears fields that depend on them."""
+    tools = [one for one in wx.GetTopLevelWindows() if hasattr(one, "requestQ")]
+    return any(one.requestQ.unfinished_tasks > one.resultQ.qsize() for one in tools)
+
+
 def plots(wx):
     """The maps that each open plotting tool shows, by the tool's title."""
     tools = [one for one in wx.GetTopLevelWindows() if one.IsShown() and hasattr(one, "rasterList")]
     return [{"tool": one.GetTitle(), "maps": [str(name) for name in one.rasterList]} for one in tools]
+
+
+def refuse(event, arguments):
+    """An audit hook: code that did not come with the interface, or that somebody typed, is not run."""
+    if event != "exec":
+        return
+    code, caller = arguments[0], sys._getframe().f_back
+    typed = caller is not None and caller.f_code.co_filename.endswith(SHELLS)
+    if typed or not code.co_filename.startswith(SHIPPED):
+        raise RuntimeError(f"{code.co_filename} may not run in this process; run it as a command")
 
 
 def find_library(name, ask=ctypes.util.find_library):
@@ -178,6 +205,7 @@ def watch(descriptor):
         app.Bind(wx.EVT_IDLE, on_idle)
         return begin(app)
 
+    sys.addaudithook(refuse)
     wx.adv.SplashScreen, wx.App.MainLoop = Splash, main_loop
     ctypes.util.find_library = find_library
 
@@ -185,4 +213,5 @@ def watch(descriptor):
 # Commands that the interface starts are Python as well, and have neither the variable nor the descriptor.
 _DESCRIPTOR = os.environ.pop("SCI_GYM_STATE_FD", None)
 if _DESCRIPTOR is not None and any(part.endswith("/wxgui.py") for part in sys.orig_argv):
+    os.set_inheritable(int(_DESCRIPTOR), False)
     watch(int(_DESCRIPTOR))

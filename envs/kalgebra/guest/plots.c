@@ -22,12 +22,14 @@ extern void *dlsym(void *, const char *);
 extern char *getenv(const char *);
 extern int atoi(const char *);
 extern int unsetenv(const char *);
+extern int fcntl(int, int, ...);
 extern long write(int, const void *, unsigned long);
 
 #define NEXT ((void *)-1L)
 #define LINE 4000 /* below PIPE_BUF, 4096 */
 #define SPARE 200 /* bytes of a line kept for what follows a text */
 #define OBJECTS 64
+#define SET_CLOSE_ON_EXEC 2
 #define CREATE "_ZN8Analitza10PlotsModelC1EP7QObject"
 #define ADD "_ZN8Analitza10PlotsModel7addPlotEPNS_8PlotItemE"
 #define CLEAR "_ZN8Analitza10PlotsModel5clearEv"
@@ -65,6 +67,7 @@ static int descriptor(void) {
         number = text && *text ? atoi(text) : -1;
         known = 1;
         unsetenv("SCI_GYM_STATE_FD"); /* a second KAlgebra, from the Session menu, keeps its plots to itself */
+        if (number >= 0) fcntl(number, SET_CLOSE_ON_EXEC, 1);
     }
     return number;
 }

@@ -15,6 +15,8 @@
      {"document": "0x5560b13f45a0", "closed": true}
      {"cursor": "0x5560b13f45a0", "line": 3, "column": 0}
          where the cursor of that document is.
+     {"settings": "in effect", "Editor/Font Size": "9", ...}
+         some of its settings, as TeXstudio has them and not as its file does.
      {"error": "..."}
          once, when this build of TeXstudio cannot be read.
 
@@ -40,6 +42,7 @@ extern long write(int, const void *, unsigned long);
 #define ANY_BOOKMARK -1
 #define SET_CLOSE_ON_EXEC 2
 #define ABOUT_TO_DELETE 1 /* place of LatexDocuments::aboutToDeleteDocument(LatexDocument *) among its signals */
+#define VALID 0x80000000L /* of a QVariant that holds nothing: is_null */
 #define METACAST 1 /* place of qt_metacast in a QObject's table of virtual functions */
 
 typedef struct { long words[16]; } Object; /* at least as big as QString, QByteArray and QDocumentCursor */
@@ -50,7 +53,9 @@ static Object (*text_of)(void *, char, char), (*file_name)(void *), (*cursor_of)
 static int (*line_count)(void *), (*next_mark)(void *, int, int, int), (*bookmark_id)(int);
 static int (*line_number)(void *), (*column_number)(void *);
 static char (*is_clean)(void *);
-static void *(*view_of)(void *), *(*document_of)(void *);
+static void *(*view_of)(void *), *(*document_of)(void *), *(*config)(void), *(*latin1)(const char *, int);
+static Object (*option)(void *, const void *, const Object *), (*to_string)(const Object *);
+static void (*end_variant)(Object *);
 static void (*end_cursor)(void *), (*deallocate)(void *, long, long);
 static void *document_signals, *latex_signals, *editor_signals, *documents_signals;
 static Known known[DOCUMENTS];
@@ -164,6 +169,10 @@ static int ready(void) {
         && (is_clean = find("_ZNK9QDocument7isCleanEv"))
         && (view_of = find("_ZNK13LatexDocument13getEditorViewEv"))
         && (document_of = find("_ZNK7QEditor8documentEv"))
+        && (config = find("_ZN22ConfigManagerInterface11getInstanceEv"))
+        && (latin1 = find("_ZN7QString17fromLatin1_helperEPKci"))
+        && (option = find("_ZThn16_NK13ConfigManager9getOptionERK7QStringRK8QVariant"))
+        && (to_string = find("_ZNK8QVariant8toStringEv")) && (end_variant = find("_ZN8QVariantD1Ev"))
         && (end_cursor = find("_ZN15QDocumentCursorD1Ev")) && (deallocate = find("_ZN10QArrayData10deallocateEPS_mm"))
         && (document_signals = find("_ZN9QDocument16staticMetaObjectE"))
         && (latex_signals = find("_ZN13LatexDocument16staticMetaObjectE"))
@@ -230,6 +239,32 @@ static void report_cursor(void *editor) {
     send(&line, &one->cursor);
 }
 
+static void put_setting(Line *line, const char *name) {
+    Object nothing = {{0, VALID}}, key = {{0}};
+    int length = 0;
+    while (name[length]) length++;
+    key.words[0] = (long)latin1(name, length);
+    Object value = option(config(), &key, &nothing);
+    put_all(line, ", \"");
+    put_all(line, name);
+    put_all(line, "\": ");
+    if (!put_string(line, to_string(&value), line->length + SPARE)) put_all(line, "\"\"");
+    end_variant(&value);
+    end_array(&key, 2);
+}
+
+static void report_settings(void) {
+    static const char *names[] = {
+        "Editor/Font Size", "Editor/RemoveTrailingWsOnSave", "Editor/Folding", "Editor/Line Number Multiples",
+        0};
+    static Line line;
+    static unsigned long said;
+    line.length = 0;
+    put_all(&line, "{\"settings\": \"in effect\"");
+    for (int at = 0; names[at]; at++) put_setting(&line, names[at]);
+    send(&line, &said);
+}
+
 static void report_closed(void *document) {
     static Line line;
     Known *one = known_as(document);
@@ -263,6 +298,7 @@ void _ZN11QMetaObject8activateEP7QObjectPKS_iPPv(void *sender, void *class, int 
     busy = 1; /* signals of what is asked here tell nothing new */
     if ((class == document_signals || class == latex_signals) && is_a(sender, "LatexDocument")) report(sender);
     if (class == editor_signals) report_cursor(sender);
+    report_settings();
     if (class == documents_signals && signal == ABOUT_TO_DELETE) report_closed(*(void **)arguments[1]);
     busy = 0;
 }
