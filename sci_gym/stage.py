@@ -56,8 +56,9 @@ class Timing:
     def stretched(self, factor: float) -> Timing:
         """The same for a machine on which all takes `factor` times as long."""
         return replace(
-            self, quiet_s=self.quiet_s * factor, settle_s=self.settle_s * factor, answer_s=self.answer_s * factor,
-            wait_s=self.wait_s * factor, code_s=self.code_s * factor, inspect_s=self.inspect_s * factor,
+            self, quiet_s=self.quiet_s * factor, settle_s=self.settle_s * factor,
+            answer_s=self.answer_s * factor, wait_s=self.wait_s * factor,
+            code_s=self.code_s * factor, inspect_s=self.inspect_s * factor,
         )  # fmt: skip
 
 

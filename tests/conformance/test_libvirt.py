@@ -1,4 +1,4 @@
-"""The virtual machine keeps what every machine keeps, and an environment in it what every environment does."""
+"""The virtual machine keeps what every machine keeps, and an environment in it what all environments do."""
 
 from collections.abc import Iterator
 from typing import Any
