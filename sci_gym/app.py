@@ -24,13 +24,17 @@ class Requirement:
 
     Attributes:
         command: an executable that must be on PATH, or the absolute path of a file that must exist.
-        package: the Debian package that brings it.
+        package: the Debian package that brings it, "" for what a user brings.
         why: what it is needed for.
+        shown: the folder that programs must be shown for it, read only; "" for what a package brings.
+        advice: how to get it where no package brings it.
     """
 
     command: str
     package: str
     why: str
+    shown: str = ""
+    advice: str = ""
 
     @property
     def found(self) -> str | None:
