@@ -111,6 +111,8 @@ class App(abc.ABC):
         verbs: set-up verbs by name without prefix: functions of a `Desktop` and typed keyword arguments.
         predicates: predicates by name without prefix: functions of an `Evidence` and typed keyword arguments.
         inspections: inspections by name without prefix: functions of typed keyword arguments.
+        command_line: what runs code of language "app" in the guest: a command that takes the code on its
+            standard input; empty where the program has no commands.
     """
 
     name: ClassVar[str]
@@ -122,6 +124,14 @@ class App(abc.ABC):
     verbs: ClassVar[Mapping[str, Callable[..., None]]]
     predicates: ClassVar[Mapping[str, Callable[..., bool]]]
     inspections: ClassVar[Mapping[str, Callable[..., Inspection]]] = {}
+    command_line: ClassVar[tuple[str, ...]] = ()
+
+    def offering(self, interface: str) -> App:
+        """The app as it is started for an interface, "gui", "cli" or "hybrid": the same, unless it says else.
+
+        With "gui", a program that has a command line of its own is started without it.
+        """
+        return self
 
     @property
     def parts(self) -> tuple[App, ...]:

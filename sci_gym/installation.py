@@ -11,7 +11,7 @@ import abc
 import os
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar, Self
 
@@ -102,6 +102,13 @@ class BroughtApp(App):
         }
         placed: Self = type(cls.__name__, (cls,), body)()
         return placed
+
+    def started_with(self, **env: str) -> Self:
+        """The same, its programs started with further variables."""
+        programs = tuple(replace(one, env={**one.env, **env}) for one in self.programs)
+        body = {"programs": programs, "__module__": type(self).__module__}
+        changed: Self = type(type(self).__name__, (type(self),), body)()
+        return changed
 
     @property
     def version(self) -> str:

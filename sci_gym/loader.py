@@ -178,7 +178,7 @@ def make(
     options = EnvOptions(observation, reward, interface, width, height, render_mode)
     maker = _machine_maker(machine, machine_options or {}, MachineSpec(width=width, height=height), spares)
     draw = select_tasks(loaded, task)
-    playing = _playing(loaded, task)
+    playing = _playing(loaded, task).offering(interface)
     coordinator = Coordinator(maker, playing, timing, spares=spares)
     return SciEnv(playing, draw, coordinator, options)
 

@@ -1,0 +1,99 @@
+"""Reads ChimeraX's state from what `guest/state.py` reports; total."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from sci_gym.specs import Observation
+
+PROGRAM = "chimerax"
+ATOM = ("name", "element", "residue", "at", "shown", "style", "color", "selected")
+RESIDUE = ("chain", "number", "name", "cartoon", "color", "ss", "polymer")
+BOND = ("first", "second", "length", "color", "shown")
+LABEL = ("model", "chain", "number", "atom", "text", "visible")
+SEQUENCE = ("name", "characters", "chains")
+_TABLES = {"residues": RESIDUE, "bonds": BOND, "labels": LABEL}
+
+
+def observed(observation: Observation) -> dict[str, Any]:
+    """The state as plain data; `ChimeraX.read_state` documents the keys."""
+    programs = [program for program in observation.programs if program.name == PROGRAM]
+    alive = bool(programs) and programs[-1].running
+    return read(programs[-1].state if alive else ())
+
+
+def read(lines: Iterable[str]) -> dict[str, Any]:
+    """The state that these lines tell."""
+    told = _told(lines)
+    reported = told.get("main")
+    main: Mapping[str, Any] = reported if isinstance(reported, dict) else {}
+    return {
+        "running": bool(main),
+        "interface": str(main.get("interface", "")),
+        "models": _models(told, main),
+        "view": told["view"] if isinstance(told.get("view"), dict) else {},
+        "tools": [one for one in _listed(told.get("tools")) if isinstance(one, dict)],
+        "alignments": [_alignment(one) for one in _listed(told.get("alignments")) if isinstance(one, dict)],
+    }
+
+
+def _told(lines: Iterable[str]) -> dict[str, Any]:
+    told: dict[str, Any] = {}
+    for line in lines:
+        try:
+            report = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(report, dict) and isinstance(report.get("what"), str):
+            told[report["what"]] = report.get("is")
+    return told
+
+
+def _models(told: Mapping[str, Any], main: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """By id; lines of models that are closed stay behind, so that only those listed count."""
+    parts = (told.get(f"models {part}") for part in range(_count(main.get("parts"))))
+    listed = [one for part in parts for one in _listed(part) if isinstance(one, dict)]
+    return {str(one.get("id", "")): _model(one, told) for one in listed}
+
+
+def _model(one: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, Any]:
+    model = {key: value for key, value in one.items() if key not in ("id", "parts")}
+    for name, fields in _TABLES.items():
+        if name in model:
+            model[name] = _rows(model[name], fields)
+    if "residues" in model:
+        lines = (told.get(f"atoms {one.get('id')} {part}") for part in range(_count(one.get("parts"))))
+        rows = [row for line in lines for row in _listed(line)]
+        model["atoms"] = [atom for atom in _rows(rows, ATOM) if _is_atom(atom, len(model["residues"]))]
+    return model
+
+
+def _is_atom(atom: Mapping[str, Any], residues: int) -> bool:
+    place = atom["at"]
+    located = isinstance(place, list) and len(place) == 3 and all(isinstance(x, int | float) for x in place)
+    return located and isinstance(atom["residue"], int) and 0 <= atom["residue"] < residues
+
+
+def _rows(told: object, fields: tuple[str, ...]) -> list[dict[str, Any]]:
+    rows = (row for row in _listed(told) if isinstance(row, list) and len(row) == len(fields))
+    return [dict(zip(fields, row, strict=True)) for row in rows]
+
+
+def _alignment(one: Mapping[str, Any]) -> dict[str, Any]:
+    return {"name": str(one.get("name", "")), "sequences": _rows(one.get("sequences"), SEQUENCE)}
+
+
+def _listed(told: object) -> list[Any]:
+    return told if isinstance(told, list) else []
+
+
+def _count(told: object) -> int:
+    return told if isinstance(told, int) and 0 <= told <= 1000 else 0
+
+
+def state_of(evidence_state: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The program's own part of an evidence's state."""
+    state: Mapping[str, Any] = evidence_state.get(PROGRAM, {})
+    return state
