@@ -42,6 +42,7 @@ class ChimeraX(BroughtApp):
         env = {
             "QT_LINUX_ACCESSIBILITY_ALWAYS_ON": "1",
             "QTWEBENGINE_CHROMIUM_FLAGS": "--no-sandbox --disable-gpu",
+            "QT_LOGGING_RULES": "qt.accessibility.*.warning=false",  # its log would show them
             "SCI_GYM_INTERFACE": "hybrid",
         }
         return (
