@@ -8,6 +8,7 @@ Raises, all of them: `ConfigurationError` for what is no address.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
@@ -31,11 +32,12 @@ _HUE_SLACK = 8.0
 
 
 def style(evidence: Evidence, *, of: str, equals: Literal["sphere", "stick", "ball"]) -> bool:
-    """These atoms are shown in a style, and no others that are shown are."""
+    """These atoms are shown in a style, and no other atoms of polymers are."""
     state = state_of(evidence.state)
     wanted = {identity(one) for one in atoms(state, of)}
-    drawn = {identity(one) for one in atoms(state) if one["visible"] and one["style"] == STYLES[equals]}
-    return bool(wanted) and drawn == wanted
+    drawn = [one for one in atoms(state) if one["visible"] and one["style"] == STYLES[equals]]
+    polymers = {identity(one) for one in drawn if one["polymer"]}
+    return bool(wanted) and wanted <= {identity(one) for one in drawn} and polymers <= wanted
 
 
 def atoms_shown(evidence: Evidence, *, of: str, only: bool = False) -> bool:
@@ -84,7 +86,7 @@ def rainbow(evidence: Evidence, *, of: str) -> bool:
     hues = [molecules.hue_degrees(one["color"]) for one in found if one["cartoon"]]
     if len(hues) < 3 or len(hues) != len(found):
         return False
-    falls = all(later <= earlier + _HUE_SLACK for earlier, later in zip(hues, hues[1:], strict=False))
+    falls = all(later <= earlier + _HUE_SLACK for earlier, later in itertools.pairwise(hues))
     return falls and 200 <= hues[0] <= 260 and hues[-1] <= 20
 
 
@@ -94,7 +96,7 @@ def by_b_factor(evidence: Evidence, *, of: str, structure: str) -> bool:
     known = {(one["chain"], one["residue"]): one["b_factor"] for one in molecules.shipped(structure)}
     rows = sorted((known.get((one["chain"], one["number"]), 0.0), one["color"]) for one in found)
     red = [molecules.redness(color) for _, color in rows]
-    rises = all(b >= a - 0.05 for a, b in zip(red, red[1:], strict=False))
+    rises = all(b >= a - 0.05 for a, b in itertools.pairwise(red))
     return len(red) > 2 and rises and red[0] < -0.4 and red[-1] > 0.4
 
 
@@ -145,13 +147,18 @@ def surface(
     )
 
 
-def labeled(evidence: Evidence, *, of: str, text: str = "") -> bool:
-    """Each of these residues, and no other, has a visible label; with a text, that one."""
+def labeled(evidence: Evidence, *, of: str) -> bool:
+    """Each of these residues, and no other, has a visible label, which shows its name and number."""
     state = state_of(evidence.state)
     wanted = {identity(one)[:3] for one in atoms(state, of)}
     told = [one for model in _models(evidence, "labels") for one in model["labels"] if one["visible"]]
     found = {(one["model"], one["chain"], one["number"]) for one in told}
-    return bool(wanted) and found == wanted and all(text in ("", one["text"]) for one in told)
+    named = {identity(one)[:3]: (one["residue_name"], str(one["residue"])) for one in atoms(state, of)}
+    whole = all(
+        tuple(one["text"].split()[-2:]) == named.get((one["model"], one["chain"], one["number"]))
+        for one in told
+    )
+    return bool(wanted) and found == wanted and whole
 
 
 def measured(evidence: Evidence, *, first: str, second: str) -> bool:
@@ -198,11 +205,23 @@ def superposed(evidence: Evidence, *, moving: str, onto: str, within: float) -> 
 
 
 def holds_only(evidence: Evidence, *, structure: str, of: str) -> bool:
-    """The only structure that is open has these atoms of one of this folder, where they were, and no others."""
+    """The only open structure has these atoms of one of this folder, where they were, and no others."""
     state = state_of(evidence.state)
     if len(molecules.structures(state)) != 1:
         return False
     return _same_atoms(atoms(state), molecules.picked(molecules.shipped(structure), of))
+
+
+def in_place(evidence: Evidence, *, model: str, structure: str) -> bool:
+    """A model has the atoms of a structure of this folder, where they are there."""
+    found = atoms(state_of(evidence.state), f"#{model}")
+    return _same_atoms(found, molecules.shipped(structure))
+
+
+def gone(evidence: Evidence, *, of: str, left: str) -> bool:
+    """None of these atoms is there any more, while others are left."""
+    state = state_of(evidence.state)
+    return not atoms(state, of) and bool(atoms(state, left))
 
 
 def is_open(evidence: Evidence, *, structure: str, count: int = 1) -> bool:
@@ -315,7 +334,7 @@ PREDICATES: Mapping[str, Callable[..., bool]] = {
     one.__name__: one
     for one in (
         answer_distance, atoms_color, atoms_hidden, atoms_shown, background, by_b_factor, camera, cartoon,
-        cartoon_color, focused, holds_only, hydrogen_bonds, is_open, labeled, lighting, measured, pdb_file,
+        cartoon_color, focused, gone, holds_only, hydrogen_bonds, in_place, is_open, labeled, lighting, measured, pdb_file,
         rainbow, selected, selected_near, sequence_shown, shown, silhouettes, style, superposed, surface,
     )
 }  # fmt: skip
