@@ -61,9 +61,11 @@ class ChimeraX(BroughtApp):
         return self.started_with(SCI_GYM_INTERFACE=interface)
 
     def ready(self, observation: Observation) -> bool:
-        """Whether its main window is on screen, menus and all, and its state is told."""
+        """Whether its main window is on screen, menus and all, the scene fills its area, and both are told."""
         nodes = observation.tree.of_program(PROGRAM).showing
-        return bool(observed(observation)["running"]) and any(node.role == "menu bar" for node in nodes)
+        view = observed(observation)["view"]
+        fills = "area" in view and view["area"] == view.get("window")
+        return bool(fills) and any(node.role == "menu item" and node.name == "Select" for node in nodes)
 
     def read_state(self, observation: Observation) -> Mapping[str, Any]:
         """The program's state; a program that is gone gives False, None and empty containers.
@@ -85,7 +87,8 @@ class ChimeraX(BroughtApp):
                 vertices by color).
             view: camera ("mono", "ortho", ...), place, field_of_view (degrees), field_width (angstroms),
                 background, silhouettes, shadows, multishadow, key_light, fill_light, ambient_light,
-                depth_cue, rotation_center, rotation_method, window (pixels).
+                depth_cue, rotation_center, rotation_method, window (pixels drawn), area (pixels to
+                draw on).
             tools: tool and title of each tool that is on screen.
             alignments: name, sequences (each name, characters, chains as [model, chain]).
         """

@@ -333,9 +333,10 @@ def _same_atoms(found: Any, wanted: Any) -> bool:
 PREDICATES: Mapping[str, Callable[..., bool]] = {
     one.__name__: one
     for one in (
-        answer_distance, atoms_color, atoms_hidden, atoms_shown, background, by_b_factor, camera, cartoon,
-        cartoon_color, focused, gone, holds_only, hydrogen_bonds, in_place, is_open, labeled, lighting, measured, pdb_file,
-        rainbow, selected, selected_near, sequence_shown, shown, silhouettes, style, superposed, surface,
+        answer_distance, atoms_color, atoms_hidden, atoms_shown, background, by_b_factor, camera,
+        cartoon, cartoon_color, focused, gone, holds_only, hydrogen_bonds, in_place, is_open, labeled,
+        lighting, measured, pdb_file, rainbow, selected, selected_near, sequence_shown, shown,
+        silhouettes, style, superposed, surface,
     )
 }  # fmt: skip
 """By name, as task files call them after `chimerax.`."""

@@ -186,7 +186,7 @@ def address(residue):
 
 def view(session):
     """The scene: camera, background, lights, centre of rotation."""
-    view = session.main_view
+    view, area = session.main_view, session.ui.main_window.graphics_window
     camera, light = view.camera, view.lighting
     return {
         "camera": camera.name,
@@ -204,6 +204,7 @@ def view(session):
         "rotation_center": [round(float(part), 3) for part in view.center_of_rotation],
         "rotation_method": str(view.center_of_rotation_method),
         "window": list(view.window_size),
+        "area": [area.width(), area.height()],
     }
 
 
