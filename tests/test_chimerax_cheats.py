@@ -12,9 +12,11 @@ import pytest
 
 from sci_gym.loader import load_app
 from sci_gym.specs import Action
+from sci_gym.stage import Timing
 
 pytestmark = [pytest.mark.needs_installation("chimerax"), pytest.mark.timeout(900)]
 
+PATIENT = Timing(wait_s=240, answer_s=120, settle_s=15)
 EVIL = """
 open("/home/user/ran", "w").write("x")
 import os
@@ -64,7 +66,8 @@ text = "set bgColor white\\n"
 def made(folder: Path, interface: str) -> Iterator[gym.Env[Any, Any]]:
     task = folder / "figure.toml"
     task.write_text((load_app("chimerax").folder / "tasks" / "figure.toml").read_text() + COMMANDS_FILE)
-    env = gym.make("SciBoard-ChimeraX-v0", task=task, interface=interface, disable_env_checker=True)
+    options = {"interface": interface, "timing": PATIENT, "disable_env_checker": True}
+    env = gym.make("SciBoard-ChimeraX-v0", task=task, **options)
     env.reset(seed=0)
     yield env
     env.close()

@@ -61,7 +61,7 @@ class ChimeraX(BroughtApp):
         return self.started_with(SCI_GYM_INTERFACE=interface)
 
     def ready(self, observation: Observation) -> bool:
-        """Whether its main window is on screen, menus and all, the scene fills its area, and both are told."""
+        """Whether its main window is on screen, menus and all, and the scene fills its area."""
         nodes = observation.tree.of_program(PROGRAM).showing
         view = observed(observation)["view"]
         fills = "area" in view and view["area"] == view.get("window")

@@ -138,7 +138,7 @@ def surface(
         return bool(molecules.structures(state_of(evidence.state))) and chain not in chains
     if chains != {chain}:
         return False
-    tones = [tone for one in drawn for tone, share in one.get("colors", {}).items() if share > 0.02]
+    tones = [tone for one in drawn for tone, share in one.get("colors", {}).items() if _is_much(share)]
     clear = [1 - int(tone[7:9] or "ff", 16) / 255 for tone in tones]
     return (
         (not style or all(one.get("style") == style for one in drawn))
@@ -312,7 +312,11 @@ def _models(evidence: Evidence, key: str) -> list[Mapping[str, Any]]:
 
 
 def _amount(counts: Mapping[str, Any]) -> int:
-    return sum(counts.values())
+    return sum(count for count in counts.values() if isinstance(count, int))
+
+
+def _is_much(share: object) -> bool:
+    return isinstance(share, float | int) and share > 0.02
 
 
 def _apart(one: Mapping[str, Any], other: Mapping[str, Any]) -> float:

@@ -4,17 +4,30 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from types import UnionType
 from typing import Any
 
 from sci_gym.specs import Observation
 
 PROGRAM = "chimerax"
-ATOM = ("name", "element", "residue", "at", "shown", "style", "color", "selected")
-RESIDUE = ("chain", "number", "name", "cartoon", "color", "ss", "polymer")
-BOND = ("first", "second", "length", "color", "shown")
-LABEL = ("model", "chain", "number", "atom", "text", "visible")
-SEQUENCE = ("name", "characters", "chains")
+_NUMBER = int | float
+ATOM = {
+    "name": str, "element": str, "residue": int, "at": list, "shown": bool, "style": int, "color": str,
+    "selected": bool,
+}  # fmt: skip
+RESIDUE = {
+    "chain": str, "number": int, "name": str, "cartoon": bool, "color": str, "ss": int, "polymer": int,
+}  # fmt: skip
+BOND = {"first": list, "second": list, "length": _NUMBER, "color": str, "shown": bool}
+LABEL = {"model": str, "chain": str, "number": int, "atom": str, "text": str, "visible": bool}
+SEQUENCE = {"name": str, "characters": str, "chains": list}
 _TABLES = {"residues": RESIDUE, "bonds": BOND, "labels": LABEL}
+_FIELDS = {
+    "name": str, "kind": str, "shown": bool, "selected": bool, "color": str, "place": list, "chains": dict,
+    "dashes": int, "text": str, "at": list, "size": _NUMBER, "encloses": dict, "shows": dict, "style": str,
+    "colors": dict,
+}  # fmt: skip
+Fields = Mapping[str, type | UnionType]
 
 
 def observed(observation: Observation) -> dict[str, Any]:
@@ -59,10 +72,10 @@ def _models(told: Mapping[str, Any], main: Mapping[str, Any]) -> dict[str, dict[
 
 
 def _model(one: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, Any]:
-    model = {key: value for key, value in one.items() if key not in ("id", "parts")}
+    model = {name: one[name] for name, kind in _FIELDS.items() if isinstance(one.get(name), kind)}
     for name, fields in _TABLES.items():
-        if name in model:
-            model[name] = _rows(model[name], fields)
+        if name in one:
+            model[name] = _rows(one[name], fields)
     if "residues" in model:
         lines = (told.get(f"atoms {one.get('id')} {part}") for part in range(_count(one.get("parts"))))
         rows = [row for line in lines for row in _listed(line)]
@@ -76,9 +89,13 @@ def _is_atom(atom: Mapping[str, Any], residues: int) -> bool:
     return located and isinstance(atom["residue"], int) and 0 <= atom["residue"] < residues
 
 
-def _rows(told: object, fields: tuple[str, ...]) -> list[dict[str, Any]]:
+def _rows(told: object, fields: Fields) -> list[dict[str, Any]]:
     rows = (row for row in _listed(told) if isinstance(row, list) and len(row) == len(fields))
-    return [dict(zip(fields, row, strict=True)) for row in rows]
+    return [dict(zip(fields, row, strict=True)) for row in rows if _fits(row, fields)]
+
+
+def _fits(row: list[Any], fields: Fields) -> bool:
+    return all(isinstance(value, kind) for value, kind in zip(row, fields.values(), strict=True))
 
 
 def _alignment(one: Mapping[str, Any]) -> dict[str, Any]:

@@ -98,7 +98,10 @@ def structure(model):
 
 
 def report_atoms(model, reporter):
-    """Every atom: name, element, index of its residue, place in the scene, shown, style, colour, selected."""
+    """Every atom: name, element, index of its residue, place in the scene, shown, style, colour, selected.
+
+    A shown atom of the backbone may still be left out of the picture, for the cartoon that is drawn there.
+    """
     atoms = model.atoms
     if len(atoms) > MOST_ATOMS:
         return 0
@@ -108,7 +111,7 @@ def report_atoms(model, reporter):
         map(str, atoms.element_names),
         index.tolist(),
         atoms.scene_coords.round(3).tolist(),
-        map(bool, atoms.visibles),
+        map(bool, atoms.displays),
         atoms.draw_modes.tolist(),
         map(hexadecimal, atoms.colors),
         map(bool, atoms.selected),
