@@ -61,9 +61,9 @@ def verify(
 
     Left out are apps whose program you would have to bring and have not.
     """
-    chosen, left_out = _choose(app_name, task), {}
-    if load_machine(machine) is SandboxMachine:
-        left_out = {one: advice for one in chosen if (advice := _not_brought(one))}
+    chosen = _choose(app_name, task)
+    asked = [one for one, (_, names) in chosen.items() if names]
+    left_out = {one: advice for one in asked if (advice := _not_brought(one))}
     for one, advice in left_out.items():
         err.print(f"{one.title} is left out: it is not installed here. {advice}", highlight=False)
         del chosen[one]

@@ -78,7 +78,7 @@ class ChimeraX(BroughtApp):
                 of structures: chains (sequence by chain), residues (each chain, number, name, cartoon
                 shown, cartoon color, secondary structure: 0 coil, 1 helix, 2 strand; polymer: 0 none, 1
                 protein, 2 nucleic), atoms (each name, element, residue's index, place in the scene in
-                angstroms, shown, style: 0 sphere, 1 stick ends, 2 ball; color, selected);
+                angstroms, shown, style: 0 sphere, 1 ball, 2 stick; color, selected);
                 of groups of pseudobonds: bonds (each two ends [model, chain, number, atom], length in
                 angstroms, color, shown), dashes;
                 of labels in the scene: labels (each model, chain, number, atom or "", text, visible);

@@ -20,7 +20,7 @@ from sci_gym.envs.chimerax.state import state_of
 from sci_gym.evaluation import parse_number
 from sci_gym.specs import Evidence
 
-STYLES = {"sphere": 0, "stick": 1, "ball": 2}
+STYLES = {"sphere": 0, "ball": 1, "stick": 2}
 LIGHTS = {  # preset: shadows, maps of multishadow, and least and most ambient light
     "simple": (False, False, 0.3, 0.5),
     "soft": (False, True, 1.0, 2.0),
