@@ -78,7 +78,7 @@ def _matcher(of: str) -> Any:
     model, chain, residue, names = found.groups()
 
     def matches(one: Mapping[str, Any]) -> bool:
-        return (
+        return bool(
             (model is None or one["model"] == model)
             and (chain is None or one["chain"] in chain.split(","))
             and (residue is None or any(_is_residue(one, item) for item in residue.split(",")))

@@ -10,24 +10,24 @@ from typing import Any
 from sci_gym.specs import Observation
 
 PROGRAM = "chimerax"
+Fields = Mapping[str, type | UnionType]
 _NUMBER = int | float
-ATOM = {
+ATOM: Fields = {
     "name": str, "element": str, "residue": int, "at": list, "shown": bool, "style": int, "color": str,
     "selected": bool,
 }  # fmt: skip
-RESIDUE = {
+RESIDUE: Fields = {
     "chain": str, "number": int, "name": str, "cartoon": bool, "color": str, "ss": int, "polymer": int,
 }  # fmt: skip
-BOND = {"first": list, "second": list, "length": _NUMBER, "color": str, "shown": bool}
-LABEL = {"model": str, "chain": str, "number": int, "atom": str, "text": str, "visible": bool}
-SEQUENCE = {"name": str, "characters": str, "chains": list}
-_TABLES = {"residues": RESIDUE, "bonds": BOND, "labels": LABEL}
-_FIELDS = {
+BOND: Fields = {"first": list, "second": list, "length": _NUMBER, "color": str, "shown": bool}
+LABEL: Fields = {"model": str, "chain": str, "number": int, "atom": str, "text": str, "visible": bool}
+SEQUENCE: Fields = {"name": str, "characters": str, "chains": list}
+_TABLES: Mapping[str, Fields] = {"residues": RESIDUE, "bonds": BOND, "labels": LABEL}
+_FIELDS: Fields = {
     "name": str, "kind": str, "shown": bool, "selected": bool, "color": str, "place": list, "chains": dict,
     "dashes": int, "text": str, "at": list, "size": _NUMBER, "encloses": dict, "shows": dict, "style": str,
     "colors": dict,
 }  # fmt: skip
-Fields = Mapping[str, type | UnionType]
 
 
 def observed(observation: Observation) -> dict[str, Any]:
