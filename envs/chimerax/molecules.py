@@ -92,7 +92,7 @@ def _is_residue(one: Mapping[str, Any], item: str) -> bool:
     if not item[0].isdigit():
         return bool(one["residue_name"] == item)
     low, _, high = item.partition("-")
-    return int(low) <= one["residue"] <= int(high or low)
+    return bool(int(low) <= one["residue"] <= int(high or low))
 
 
 def same_color(told: object, wanted: str, tolerance: int = 12) -> bool:

@@ -225,14 +225,14 @@ def alignments(session):
     """Sequence alignments: names, sequences, and the chains that belong to them."""
     found = []
     for one in session.alignments.alignments:
-        rows = [[sequence.name, sequence.characters, owners(sequence)] for sequence in one.seqs]
+        rows = [[sequence.name, sequence.characters, owners(one, sequence)] for sequence in one.seqs]
         found.append({"name": str(one.ident), "sequences": rows})
     return found
 
 
-def owners(sequence):
+def owners(alignment, sequence):
     """Chains that are associated with a sequence."""
-    return [[chain.structure.id_string, chain.chain_id] for chain in sequence.match_maps]
+    return [[chain.structure.id_string, str(chain.chain_id)] for chain in alignment.match_maps[sequence]]
 
 
 def hexadecimal(color):
