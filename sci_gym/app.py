@@ -10,7 +10,7 @@ from __future__ import annotations
 import abc
 import json
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
@@ -80,6 +80,15 @@ def json_object(text: str | bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
+
+
+def reported(lines: Iterable[str]) -> dict[str, Any]:
+    """What a start-up module in Python told: the last `{"what": subject, "is": value}` of each subject."""
+    told: dict[str, Any] = {}
+    for report in map(json_object, lines):
+        if isinstance(report.get("what"), str):
+            told[report["what"]] = report.get("is")
+    return told
 
 
 class Desktop(Protocol):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from types import UnionType
 from typing import Any
 
+from sci_gym.app import reported
 from sci_gym.specs import Observation
 
 PROGRAM = "chimerax"
@@ -39,9 +39,9 @@ def observed(observation: Observation) -> dict[str, Any]:
 
 def read(lines: Iterable[str]) -> dict[str, Any]:
     """The state that these lines tell."""
-    told = _told(lines)
-    reported = told.get("main")
-    main: Mapping[str, Any] = reported if isinstance(reported, dict) else {}
+    told = reported(lines)
+    head = told.get("main")
+    main: Mapping[str, Any] = head if isinstance(head, dict) else {}
     return {
         "running": bool(main),
         "interface": str(main.get("interface", "")),
@@ -50,18 +50,6 @@ def read(lines: Iterable[str]) -> dict[str, Any]:
         "tools": [one for one in _listed(told.get("tools")) if isinstance(one, dict)],
         "alignments": [_alignment(one) for one in _listed(told.get("alignments")) if isinstance(one, dict)],
     }
-
-
-def _told(lines: Iterable[str]) -> dict[str, Any]:
-    told: dict[str, Any] = {}
-    for line in lines:
-        try:
-            report = json.loads(line)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(report, dict) and isinstance(report.get("what"), str):
-            told[report["what"]] = report.get("is")
-    return told
 
 
 def _models(told: Mapping[str, Any], main: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
