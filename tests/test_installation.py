@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
+from typer.testing import CliRunner
 
 from sci_gym.app import ProgramSpec
+from sci_gym.cli import app as cli
 from sci_gym.client import VMAgentClient
+from sci_gym.doctor import examine, missing_packages
 from sci_gym.errors import ConfigurationError, MissingDependencyError
 from sci_gym.installation import BroughtApp, Installation, shown_folders
 from sci_gym.loader import load_app, make
@@ -106,3 +110,19 @@ def test_programs_see_it_and_cannot_change_it(toy: Path) -> None:
     assert ran.stdout == "the toy runs\n"
     assert wrote.exit_code != 0
     assert others.stdout == f"{toy.name}\n"
+
+
+def test_verify_leaves_out_what_nobody_brought(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("SCI_GYM_CHIMERAX", str(tmp_path))
+    result = CliRunner().invoke(cli, ["verify", "--app", "chimerax", "--json"])
+    assert json.loads(result.stdout) == {"misses": 0, "left_out": ["ChimeraX"], "reports": []}
+    assert "chimerax/download" in result.stderr
+    assert result.exit_code == 1  # nothing that was asked for was checked
+
+
+def test_doctor_tells_what_to_bring(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("SCI_GYM_CHIMERAX", str(tmp_path))
+    (finding,) = [one for one in examine(trial=False) if one.what.endswith("bin/ChimeraX")]
+    assert (finding.ok, finding.needed) == (False, False)
+    assert "licence" in finding.fix
+    assert "chimerax" not in " ".join(missing_packages())
