@@ -10,7 +10,7 @@ from __future__ import annotations
 import abc
 import json
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
@@ -24,13 +24,17 @@ class Requirement:
 
     Attributes:
         command: an executable that must be on PATH, or the absolute path of a file that must exist.
-        package: the Debian package that brings it.
+        package: the Debian package that brings it, "" for what a user brings.
         why: what it is needed for.
+        shown: the folder that programs must be shown for it, read only; "" for what a package brings.
+        advice: how to get it where no package brings it.
     """
 
     command: str
     package: str
     why: str
+    shown: str = ""
+    advice: str = ""
 
     @property
     def found(self) -> str | None:
@@ -78,6 +82,15 @@ def json_object(text: str | bytes) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def reported(lines: Iterable[str]) -> dict[str, Any]:
+    """What a start-up module in Python told: the last `{"what": subject, "is": value}` of each subject."""
+    told: dict[str, Any] = {}
+    for report in map(json_object, lines):
+        if isinstance(report.get("what"), str):
+            told[report["what"]] = report.get("is")
+    return told
+
+
 class Desktop(Protocol):
     """What a set-up verb can do with the running desktop."""
 
@@ -107,6 +120,8 @@ class App(abc.ABC):
         verbs: set-up verbs by name without prefix: functions of a `Desktop` and typed keyword arguments.
         predicates: predicates by name without prefix: functions of an `Evidence` and typed keyword arguments.
         inspections: inspections by name without prefix: functions of typed keyword arguments.
+        command_line: what runs code of language "app" in the guest: a command that takes the code on its
+            standard input; empty where the program has no commands.
     """
 
     name: ClassVar[str]
@@ -118,6 +133,14 @@ class App(abc.ABC):
     verbs: ClassVar[Mapping[str, Callable[..., None]]]
     predicates: ClassVar[Mapping[str, Callable[..., bool]]]
     inspections: ClassVar[Mapping[str, Callable[..., Inspection]]] = {}
+    command_line: ClassVar[tuple[str, ...]] = ()
+
+    def offering(self, interface: str) -> App:
+        """The app as it is started for an interface, "gui", "cli" or "hybrid": the same, unless it says else.
+
+        With "gui", a program that has a command line of its own is started without it.
+        """
+        return self
 
     @property
     def parts(self) -> tuple[App, ...]:

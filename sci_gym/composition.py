@@ -40,6 +40,10 @@ class Composition(App):
         composed: Composition = type(cls.__name__, (cls,), body)()
         return composed
 
+    def offering(self, interface: str) -> App:
+        """The members, as each is started for an interface."""
+        return self.of([part.offering(interface) for part in self._parts])
+
     @property
     def parts(self) -> tuple[App, ...]:
         """The members."""

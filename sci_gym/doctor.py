@@ -14,6 +14,7 @@ import gymnasium as gym
 
 from sci_gym.app import App
 from sci_gym.errors import ConfigurationError, MissingDependencyError, SciGymError, install_command
+from sci_gym.installation import BroughtApp
 from sci_gym.loader import app_names, load_app
 from sci_gym.machines import Machine, MachineSpec, SandboxMachine, load_machine, machine_names
 from sci_gym.specs import Action
@@ -34,7 +35,7 @@ class Finding:
         ok: whether it is there and works.
         detail: its version or place, or what is wrong.
         fix: the command that gets it, "" when nothing is to be done.
-        needed: whether sci_gym's default use needs it.
+        needed: whether sci_gym's default use needs it; what users bring is not.
         stats: of a trial episode, see `SciEnv.stats`.
     """
 
@@ -71,7 +72,7 @@ def missing_packages(apps: Sequence[str] = ()) -> list[str]:
     """The Debian packages that the default machine and apps lack here: all apps, or those that are named."""
     packages = set(SandboxMachine.missing().values())
     for name in apps or app_names():
-        packages |= {one.package for one in load_app(name).requirements if one.found is None}
+        packages |= {one.package for one in load_app(name).requirements if one.found is None and one.package}
     return sorted(packages)
 
 
@@ -176,9 +177,12 @@ def _namespace_fix(message: str) -> str:
 def _app(app: App) -> list[Finding]:
     findings = []
     for one in app.requirements:
-        fix = "" if one.found else install_command([one.package])
+        fix = "" if one.found else one.advice or install_command([one.package])
         detail = one.found or f"missing: {one.why}"
-        findings.append(Finding(app.name, one.command, one.found is not None, detail, fix))
+        if one.found and one.shown and isinstance(app, BroughtApp):
+            detail = f"{app.version} at {one.shown}"
+        needed = not one.advice
+        findings.append(Finding(app.name, one.command, one.found is not None, detail, fix, needed))
     return findings
 
 

@@ -76,10 +76,18 @@ class MissingDependencyError(SciGymError):
     """A program or package is not installed; the message holds the command that installs it."""
 
     @classmethod
-    def of(cls, who: str, lacking: Mapping[str, str], where: str = "") -> Self:
-        """Say what `who` needs and lacks, each with the Debian package that brings it, and where."""
-        command = install_command(lacking.values())
-        return cls(f"{who} needs {', '.join(lacking)}; install{where} with: {command}")
+    def of(cls, who: str, lacking: Mapping[str, str], where: str = "", advice: Iterable[str] = ()) -> Self:
+        """Say what `who` needs and lacks, each with the Debian package that brings it or "", and where.
+
+        Args:
+            who: needs it.
+            lacking: command to package.
+            where: to install it, such as " there".
+            advice: how to get what no package brings.
+        """
+        packages = [package for package in lacking.values() if package]
+        command = [f"install{where} with: {install_command(packages)}"] if packages else []
+        return cls("; ".join([f"{who} needs {', '.join(lacking)}", *command, *advice]))
 
 
 class InfrastructureError(SciGymError):

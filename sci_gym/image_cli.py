@@ -33,7 +33,7 @@ def image_build(
 ) -> None:
     """Build a guest from the distribution's packages; one that is there already is told at once."""
     chosen = [load_app(name) for name in apps or app_names()]
-    packages = {one.package for app in chosen for one in app.requirements}
+    packages = {one.package for app in chosen for one in app.requirements if one.package}
     files = dict(_installer(text) for text in installers or ())
     recipe = Recipe(tuple(sorted(packages)), files)
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
@@ -60,7 +60,8 @@ def image_add(
     as_json: Json = False,
 ) -> None:
     """Add a guest of your own, on which the archive of `sci-gym image daemon` was unpacked."""
-    packages = {one.package for name in apps or app_names() for one in load_app(name).requirements}
+    chosen = [load_app(name) for name in apps or app_names()]
+    packages = {one.package for app in chosen for one in app.requirements if one.package}
     _tell(add_image(disk, [*BASE, *packages], kernel, initrd, append), as_json)
 
 

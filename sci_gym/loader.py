@@ -20,6 +20,7 @@ from sci_gym.composition import Composition
 from sci_gym.coordinator import Coordinator
 from sci_gym.env import EnvOptions, SciEnv, TaskDraw
 from sci_gym.errors import ConfigurationError, UnknownNameError
+from sci_gym.installation import BroughtApp
 from sci_gym.machines import Machine, MachineSpec, load_machine
 from sci_gym.scienceboard import PREFIX, Adapter, Player, extended, survey
 from sci_gym.specs import TaskSpec
@@ -37,16 +38,31 @@ def app_names() -> list[str]:
     return sorted(module.name for module in pkgutil.iter_modules(sci_gym.envs.__path__) if module.ispkg)
 
 
-def load_app(name: str) -> App:
+def load_app(name: str, installation: str | Path | None = None) -> App:
     """The app of a folder under `envs/`.
+
+    Args:
+        name: of the folder.
+        installation: where the program is that the user brings, see `Installation.find`.
 
     Raises:
         UnknownNameError: there is no such folder.
+        ConfigurationError: the user brings no program for this app.
     """
     if name not in app_names():
         raise UnknownNameError("app", name, app_names())
     app: App = importlib.import_module(f"sci_gym.envs.{name}.app").APP
-    return app.of([load_app(member) for member in app.members]) if isinstance(app, Composition) else app
+    if isinstance(app, Composition):
+        app = app.of([load_app(member) for member in app.members])
+    return _placed(app, installation)
+
+
+def _placed(app: App, installation: str | Path | None) -> App:
+    if isinstance(app, BroughtApp):
+        return app.at(installation)
+    if installation is not None:
+        raise ConfigurationError(f"installation: {app.title} has no program that a user brings; leave it out")
+    return app
 
 
 def load_adapter(app: App) -> Adapter | None:
@@ -131,6 +147,7 @@ def make(
     interface: str = "gui",
     resolution: tuple[int, int] = (1920, 1080),
     render_mode: str | None = None,
+    installation: str | Path | None = None,
     spares: int = 0,
     timing: Timing | None = None,
 ) -> SciEnv:
@@ -146,6 +163,8 @@ def make(
         interface: "gui", "cli" or "hybrid".
         resolution: (width, height) of the screen, in pixels.
         render_mode: None, "rgb_array" or "human".
+        installation: root or executable of a program that you bring, see `sci_gym.installation`; without it,
+            what is named by its environment variable or found.
         spares: how many desktops to keep ready for coming resets; each is made in the background, used by
             one episode, and not made when memory is short.
         timing: deadlines, see `Timing`.
@@ -154,12 +173,12 @@ def make(
         UnknownNameError: an option has no such value.
         ConfigurationError: options that cannot go together.
     """
-    loaded = app if isinstance(app, App) else load_app(app)
+    loaded = _placed(app, installation) if isinstance(app, App) else load_app(app, installation)
     width, height = _check_resolution(resolution)
     options = EnvOptions(observation, reward, interface, width, height, render_mode)
     maker = _machine_maker(machine, machine_options or {}, MachineSpec(width=width, height=height), spares)
     draw = select_tasks(loaded, task)
-    playing = _playing(loaded, task)
+    playing = _playing(loaded, task).offering(interface)
     coordinator = Coordinator(maker, playing, timing, spares=spares)
     return SciEnv(playing, draw, coordinator, options)
 

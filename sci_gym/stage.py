@@ -287,7 +287,12 @@ class Stage:
         return observation
 
     def _run_code(self, action: Action) -> str:
-        commands = {"shell": ("/bin/bash", "-s"), "python": ("/usr/bin/python3", "-")}
+        commands: dict[str, tuple[str, ...]] = {
+            "shell": ("/bin/bash", "-s"),
+            "python": ("/usr/bin/python3", "-"),
+        }
+        if self._app.command_line:
+            commands["app"] = self._app.command_line
         if action.language not in commands:
             raise ActionError(
                 f"action.language: {self._app.title} has no command language; use shell or python"

@@ -57,8 +57,16 @@ def verify(
     pace: Annotated[float, typer.Option(help="With --watch: seconds that each step stays.", min=0)] = 0.5,
     as_json: Json = False,
 ) -> None:
-    """Hold every task to its promise on the real program; exit 1 on any miss."""
+    """Hold every task to its promise on the real program; exit 1 on any miss.
+
+    Left out are apps whose program you would have to bring and have not.
+    """
     chosen = _choose(app_name, task)
+    asked = [one for one, (_, names) in chosen.items() if names]
+    left_out = {one: advice for one in asked if (advice := _not_brought(one))}
+    for one, advice in left_out.items():
+        err.print(f"{one.title} is left out: it is not installed here. {advice}", highlight=False)
+        del chosen[one]
     where = {"machine": machine, "machine_options": read_options(machine_options)}
     reports: list[Report] = []
     with _wall(jobs, pace) if watch else nullcontext() as wall, make_progress() as progress:
@@ -73,7 +81,13 @@ def verify(
                     f"{report.task} seed {report.seed}: {result_of(report)}", highlight=False
                 )
                 progress.advance(bar)
-    _tell(sorted(reports, key=lambda report: (report.task, report.seed)), as_json)
+    reports.sort(key=lambda report: (report.task, report.seed))
+    _tell(reports, [one.title for one in left_out], as_json)
+
+
+def _not_brought(app: App) -> str:
+    """How to get what the user would have to bring; "" if it is there."""
+    return " ".join(one.advice for one in app.requirements if one.advice and one.found is None)
 
 
 def _choose(app_name: str | None, tasks: list[str] | None) -> Chosen:
@@ -115,10 +129,11 @@ def _wall(jobs: int, pace_s: float) -> Iterator[Wall]:
         wall.close()
 
 
-def _tell(reports: list[Any], as_json: bool) -> None:
+def _tell(reports: list[Report], left_out: list[str], as_json: bool) -> None:
     misses = sum(len(report.misses) for report in reports)
     if as_json:
-        print_json({"misses": misses, "reports": [report.as_dict() for report in reports]})
+        told = [report.as_dict() for report in reports]
+        print_json({"misses": misses, "left_out": left_out, "reports": told})
     else:
         table = Table("task", "seed", "difficulty", "steps", "seconds", "result", title="sci-gym verify")
         for report in reports:

@@ -72,3 +72,11 @@ def folders(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         monkeypatch.setattr(tempfile, "tempdir", path)
         yield Path(path)
         monkeypatch.undo()
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip what needs a program that nobody brought, and say what to do."""
+    for mark in item.iter_markers("needs_installation"):
+        for one in load_app(*mark.args).requirements:
+            if one.found is None:
+                pytest.skip(f"{one.command} is not there. {one.advice}")

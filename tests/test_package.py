@@ -34,6 +34,7 @@ LAYERS = [
     {
         "sci_gym.app",
         "sci_gym.composition",
+        "sci_gym.installation",
         "sci_gym.bounds",
         "sci_gym.images",
         "sci_gym.codec",
@@ -80,6 +81,7 @@ APP_MAY = {
     "sci_gym.specs",
     "sci_gym.app",
     "sci_gym.composition",
+    "sci_gym.installation",
     "sci_gym.evaluation",
     "sci_gym.scienceboard",
 }

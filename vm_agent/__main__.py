@@ -76,6 +76,10 @@ def parse_arguments(arguments: list[str]) -> argparse.Namespace:
         "--network", choices=("none", "machine"), default="none",
         help="what programs see of the network: nothing, each but a loopback of its own, or this machine's",
     )  # fmt: skip
+    parser.add_argument(
+        "--show", action="append", default=[], type=Path, metavar="FOLDER",
+        help="of a program that lies out of /usr: shown to programs read only, at the same place",
+    )  # fmt: skip
     parser.add_argument("--version", action="version", version=__version__)
     return parser.parse_args(arguments)
 
@@ -135,7 +139,7 @@ async def serve(
 
     desktop = Desktop(
         parts, options.root, options.max_processes,
-        network=options.network == "machine", frame_fd=options.frame_fd,
+        network=options.network == "machine", frame_fd=options.frame_fd, shown=options.show,
     )  # fmt: skip
     await desktop.start()
     guard = asyncio.create_task(MemoryGuard(desktop.programs, options.max_memory).watch())
@@ -188,7 +192,7 @@ def main() -> None:
     options = parse_arguments(sys.argv[1:])
     leave_session_keyring()
     try:
-        door = Door(options.listen, options.tls_key, options.tls_cert, options.no_tls)
+        door = Door(options.listen, options.tls_key, options.tls_cert, options.no_tls, tuple(options.show))
         asyncio.run(run(options, door, read_token(options)))
     except (PartUnavailable, OSError, ValueError) as error:
         raise SystemExit(f"sci_gym_vm_agent: {error}") from error

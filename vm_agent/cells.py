@@ -50,6 +50,7 @@ class CellPlan:
         max_processes: of one cell, threads included.
         preloads: the daemon's path of the start-up modules; cells see it at the same place.
         network: cells share the daemon's; otherwise each has but a loopback of its own.
+        shown: further folders that cells see, read only, at the same place.
         private: cells can read the home and change nothing, have a /tmp of their own, and share nothing else
             with other cells.
     """
@@ -61,6 +62,7 @@ class CellPlan:
     max_processes: int
     preloads: Path = field(default=Path("/nonexistent"))
     network: bool = False
+    shown: Sequence[Path] = ()
     private: bool = False
 
     def to_inspect(self) -> CellPlan:
@@ -101,6 +103,8 @@ class CellPlan:
         line += [*_bounded("/run", "0755"), "--perms", "0700", "--dir", RUNTIME]
         for socket in self.sockets:
             line += ["--ro-bind", str(socket), f"{RUNTIME}/{socket.name}"]
+        for folder in self.shown:
+            line += ["--ro-bind", str(folder), str(folder)]
         line += ["--ro-bind-try", str(self.preloads), str(self.preloads)]
         line += ["--chdir", "/tmp" if self.private else HOME]
         for name, value in {**self.env, **env}.items():

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Callable, Iterator, Optional, TypeVar
+from typing import Any, Callable, Iterator, Optional, Sequence, TypeVar
 
 from Xlib import error as xerror
 
@@ -70,7 +70,7 @@ class Desktop:
 
     def __init__(
         self, parts: Parts, root: Path, max_processes: int, *,
-        network: bool, frame_fd: Optional[int] = None,
+        network: bool, frame_fd: Optional[int] = None, shown: Sequence[Path] = (),
     ) -> None:  # fmt: skip
         """Plan a desktop; `start` brings it up.
 
@@ -80,12 +80,14 @@ class Desktop:
             max_processes: of each cell, threads included.
             network: cells share this machine's.
             frame_fd: memory for frames that the host maps as well; it is closed once it is mapped.
+            shown: folders that cells see beside the distribution's own, read only.
         """
         self._base = parts
         self._processes = parts.processes
         self.home, self._tmp = root / "home", root / "tmp"
         self._preloads = root / "preloads"
         self._max_processes, self._network, self._frame_fd = max_processes, network, frame_fd
+        self._shown = shown
         self.activity = Activity()
         self._window_manager: Optional[Cell] = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="display")
@@ -217,5 +219,6 @@ class Desktop:
         }
         sockets = [Path(RUNTIME) / "bus", Path(RUNTIME) / "at-spi"]
         return CellPlan(
-            self.home, self._tmp, sockets, env, self._max_processes, self._preloads, self._network
-        )
+            self.home, self._tmp, sockets, env, self._max_processes, self._preloads, self._network,
+            self._shown,
+        )  # fmt: skip

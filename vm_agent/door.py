@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any, Optional, Tuple
 
 # What programs and a policy's code can read of the machine, see `cells`.
 READABLE = ("/usr", "/etc", "/var/cache/fontconfig", "/var/lib/texmf", "/var/lib/dbus")
@@ -20,6 +20,7 @@ class Door:
         key: for TLS, the private key's file in PEM.
         certificate: its certificate chain's.
         plain: do without TLS off the loopback too.
+        shown: further folders that programs of the desktop can read.
 
     Raises:
         ValueError: it would be open to the network, or to the programs of the desktop.
@@ -29,6 +30,7 @@ class Door:
     key: Optional[Path] = None
     certificate: Optional[Path] = None
     plain: bool = False
+    shown: Tuple[Path, ...] = ()
 
     def __post_init__(self) -> None:
         """Check it."""
@@ -40,7 +42,7 @@ class Door:
                 "--tls-key and --tls-cert"
             )
         if self.key is not None:
-            check_hidden("--tls-key", self.key)
+            check_hidden("--tls-key", self.key, self.shown)
 
     def open(self, server: Any) -> bool:
         """Let a gRPC server listen here; whether it does. RuntimeError when it cannot, with newer gRPC."""
@@ -61,13 +63,13 @@ class Door:
             return host == "localhost"
 
 
-def check_hidden(option: str, path: Path) -> None:
+def check_hidden(option: str, path: Path, shown: Tuple[Path, ...] = ()) -> None:
     """Refuse a secret's file where the programs of the desktop can read it.
 
     Raises:
         ValueError: it lies there.
     """
     real = path.resolve()
-    for folder in READABLE:
-        if Path(folder) in real.parents:
+    for folder in (*map(Path, READABLE), *shown):
+        if folder.resolve() in real.parents:
             raise ValueError(f"{option} {path}: programs of the desktop can read {folder}; keep it elsewhere")

@@ -25,7 +25,7 @@ async def serve_series(options: argparse.Namespace, door: Door, token: str, stop
         SystemExit: a desktop did not come up, and its own words are on standard error.
     """
     if options.token_file is not None:
-        check_hidden("--token-file", options.token_file)
+        check_hidden("--token-file", options.token_file, door.shown)
     if os.geteuid() == 0:
         raise SystemExit("sci_gym_vm_agent: --keep does not run as root; start it as an ordinary user")
     told = False
@@ -74,12 +74,14 @@ def _command(options: argparse.Namespace, door: Door, passwd: int) -> "list[str]
     for folder in ("/tmp", "/var/tmp", "/run"):
         line += ["--tmpfs", folder]
     line += ["--size", str(options.max_disk), "--tmpfs", _ROOT]
-    for path in (door.key, door.certificate):
+    for path in (door.key, door.certificate, *door.shown):
         if path is not None:
             line += ["--ro-bind", str(path.resolve()), str(path.resolve())]
     line += ["--chdir", "/", "--", sys.executable, "-m", "sci_gym_vm_agent", "--root", _ROOT]
     line += ["--listen", door.address, "--size", options.size, "--network", options.network]
     line += ["--max-memory", str(options.max_memory), "--max-processes", str(options.max_processes)]
+    for path in door.shown:
+        line += ["--show", str(path.resolve())]
     if door.plain:
         line.append("--no-tls")
     if door.key is not None and door.certificate is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sci_gym.app import json_object
+from sci_gym.app import reported
 from sci_gym.envs.grass_gis.inspections import inspected
 from sci_gym.specs import Inspected
 
@@ -15,7 +15,7 @@ SIDES = ("n", "s", "e", "w")
 
 def read(lines: Iterable[str], found: Mapping[str, Inspected]) -> dict[str, Any]:
     """The state as plain data; `GrassGis.read_state` documents the keys."""
-    told = _told(lines)
+    told = reported(lines)
     kinds = inspected(found)
     displays = told.get("displays")
     return {
@@ -33,14 +33,6 @@ def read(lines: Iterable[str], found: Mapping[str, Inspected]) -> dict[str, Any]
         "rasters": kinds["raster"],
         "vectors": kinds["vector"],
     }
-
-
-def _told(lines: Iterable[str]) -> dict[str, Any]:
-    told: dict[str, Any] = {}
-    for report in map(json_object, lines):
-        if isinstance(report.get("what"), str):
-            told[report["what"]] = report.get("is")
-    return told
 
 
 def _text(told: object) -> str:

@@ -174,7 +174,7 @@ class LibvirtMachine(OwnedMachine):
 
     def require(self, requirements: Sequence[Requirement]) -> None:
         """Choose an image that holds them."""
-        packages = {one.package for one in requirements}
+        packages = {one.package for one in requirements if one.package}
         if self._origin is not None or (self._image and packages <= set(self._image.packages)):
             return
         self._image = find_image(packages)

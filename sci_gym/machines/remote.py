@@ -143,7 +143,10 @@ class RemoteMachine(Machine):
             told = client.execute(["/bin/sh", "-c", _LOOK, "sh", *packages]).stdout.split("\n")
         lacking = {command: packages[command] for command in told if command in packages}
         if lacking:
-            raise MissingDependencyError.of("the app on the remote machine", lacking, where=" there")
+            advice = [one.advice for one in self._requirements if one.command in lacking and one.advice]
+            raise MissingDependencyError.of(
+                "the app on the remote machine", lacking, where=" there", advice=advice
+            )
 
 
 MACHINE = RemoteMachine

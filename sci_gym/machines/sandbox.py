@@ -23,6 +23,7 @@ from typing import ClassVar
 from sci_gym.app import Requirement
 from sci_gym.errors import DisconnectedError, InfrastructureError, LaunchError, MissingDependencyError
 from sci_gym.frames import memory_bytes
+from sci_gym.installation import shown_folders
 from sci_gym.machines._owned import OwnedMachine
 from sci_gym.machines._parts import PARTS, find_parts, stopped
 from sci_gym.machines._remains import Remains
@@ -60,6 +61,8 @@ class SandboxMachine(OwnedMachine):
         "/usr/libexec/at-spi2-registryd": "at-spi2-core",
     }
 
+    _shown: Sequence[Path] = ()
+
     def start(self) -> Endpoint:
         """Start the sandbox, and return when the daemon listens."""
         self._check_commands()
@@ -77,11 +80,14 @@ class SandboxMachine(OwnedMachine):
         return self.start()
 
     def require(self, requirements: Sequence[Requirement]) -> None:
-        """Look on this host, whose /usr the sandbox shows."""
+        """Look on this host, whose /usr the sandbox shows, and from its next start on what users bring."""
         missing = [one for one in requirements if one.found is None]
         if missing:
             lacking = {f"{one.command} ({one.why})": one.package for one in missing}
-            raise MissingDependencyError.of("the app", lacking)
+            raise MissingDependencyError.of(
+                "the app", lacking, advice=[one.advice for one in missing if one.advice]
+            )
+        self._shown = shown_folders(requirements)
 
     def parts(self) -> Mapping[str, Sequence[int]]:
         """Every part's processes; none when it does not run."""
@@ -110,7 +116,9 @@ class SandboxMachine(OwnedMachine):
         _compile_daemon()
         descriptor, remains.frame_memory = share_memory(memory_bytes(self.spec.width, self.spec.height))
         with os.fdopen(descriptor), (remains.folder / "daemon.log").open("wb") as log:
-            remains.process = spawn(_command(remains.folder, self.spec, descriptor), log, [descriptor])
+            remains.process = spawn(
+                _command(remains.folder, self.spec, self._shown, descriptor), log, [descriptor]
+            )
         token = secrets.token_urlsafe(32)
         self._hand_over(remains.process, token)
         return Endpoint(f"unix:{remains.folder / 'run' / 'agent.sock'}", token, remains.frame_memory)
@@ -156,7 +164,7 @@ def _compile_daemon() -> None:
     compileall.compile_dir(_package_folder("sci_gym_vm_agent"), quiet=2)
 
 
-def _command(folder: Path, spec: MachineSpec, frame_fd: int) -> list[str]:
+def _command(folder: Path, spec: MachineSpec, shown: Sequence[Path], frame_fd: int) -> list[str]:
     """The command line of the whole sandbox."""
     packages = {name: _package_folder(name) for name in ("sci_gym_protos", "sci_gym_vm_agent")}
     env = {
@@ -166,13 +174,15 @@ def _command(folder: Path, spec: MachineSpec, frame_fd: int) -> list[str]:
         "PYTHONPATH": os.pathsep.join([_CODE, *map(str, _site_folders())]),
         "PYTHONDONTWRITEBYTECODE": "1",
     }
-    line = _become_ordinary([*_python_paths(), *packages.values()])
+    line = _become_ordinary([*_python_paths(), *packages.values(), *shown])
     line += ["bwrap", "--die-with-parent", "--unshare-all", "--new-session", "--hostname", "sci-gym"]
     line += ["--uid", "1000", "--gid", "1000", "--proc", "/proc", "--dev", "/dev", "--clearenv"]
     # The interpreter may lie below /tmp, so the guest's /tmp comes first.
     line += [*_system(folder), "--tmpfs", "/tmp", *_python()]
     for name, source in packages.items():
         line += ["--ro-bind", str(source), f"{_CODE}/{name}"]
+    for path in shown:
+        line += ["--ro-bind", str(path), str(path)]
     line += ["--size", str(spec.disk_bytes), "--tmpfs", "/guest"]
     line += ["--bind", str(folder / "run"), _SOCKETS, "--chdir", "/"]
     for name, value in env.items():
@@ -180,6 +190,8 @@ def _command(folder: Path, spec: MachineSpec, frame_fd: int) -> list[str]:
     line += ["--", sys.executable, "-S", "-m", "sci_gym_vm_agent", "--listen", f"unix:{_SOCKETS}/agent.sock"]
     line += ["--size", f"{spec.width}x{spec.height}", "--max-memory", str(spec.memory_bytes)]
     line += ["--max-processes", str(spec.processes), "--frame-fd", str(frame_fd)]
+    for path in shown:
+        line += ["--show", str(path)]
     return [*line, "--network", "machine"]  # which has none
 
 

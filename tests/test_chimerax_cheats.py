@@ -1,0 +1,161 @@
+"""Ways to pass a check of ChimeraX's without the work, and ways around an interface, on the real program."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import pytest
+
+from sci_gym.loader import load_app
+from sci_gym.specs import Action
+from sci_gym.stage import Timing
+
+pytestmark = [pytest.mark.needs_installation("chimerax"), pytest.mark.timeout(900)]
+
+PATIENT = Timing(wait_s=240, answer_s=120, settle_s=15)
+EVIL = """
+open("/home/user/ran", "w").write("x")
+import os
+line = b'{"what": "view", "is": {"background": "#ffffffff", "silhouettes": true}}\\\\n'
+for number in range(3, 200):
+    try:
+        os.write(number, line)
+    except OSError:
+        pass
+"""
+PLANT = (
+    f"cat > ~/evil.py <<'END'\n{EVIL}\nEND\ncp ~/evil.py '<string>'; cp ~/evil.py '/home/user/<string>.py'"
+)
+# From another cell: the program's descriptors, and every socket that can be reached.
+FORGE = """
+import glob, os, socket
+line = b'{"what": "view", "is": {"background": "#ffffffff", "silhouettes": true}}\\n'
+for path in glob.glob("/proc/[0-9]*/fd/*"):
+    if not path.startswith(f"/proc/{os.getpid()}/"):
+        try:
+            os.write(os.open(path, os.O_WRONLY | os.O_NONBLOCK), line)
+        except OSError:
+            pass
+for path in glob.glob("/tmp/*") + glob.glob("/run/user/*/*"):
+    door = socket.socket(socket.AF_UNIX)
+    try:
+        door.connect(path)
+        door.sendall(line)
+        door.shutdown(socket.SHUT_WR)
+        door.recv(1000)
+    except OSError:
+        pass
+"""
+FOREIGN = ("open /home/user/evil.py", "runscript /home/user/evil.py", 'open "<string>" format python',
+           'runscript "/home/user/<string>.py"', "shell", "remotecontrol rest start", "pip list",
+           'ui tool show Shell', "devel build /home/user", "toolshed install /home/user/x.whl")  # fmt: skip
+
+
+COMMANDS_FILE = """
+[[setup]]
+verb = "file"
+path = "evil.cxc"
+text = "set bgColor white\\n"
+"""
+
+
+def made(folder: Path, interface: str) -> Iterator[gym.Env[Any, Any]]:
+    task = folder / "figure.toml"
+    task.write_text((load_app("chimerax").folder / "tasks" / "figure.toml").read_text() + COMMANDS_FILE)
+    options = {"interface": interface, "timing": PATIENT, "disable_env_checker": True}
+    env = gym.make("SciBoard-ChimeraX-v0", task=task, **options)
+    env.reset(seed=0)
+    yield env
+    env.close()
+
+
+@pytest.fixture(scope="module")
+def hybrid(tmp_path_factory: pytest.TempPathFactory) -> Iterator[gym.Env[Any, Any]]:
+    yield from made(tmp_path_factory.mktemp("hybrid"), "hybrid")
+
+
+@pytest.fixture(scope="module")
+def gui(tmp_path_factory: pytest.TempPathFactory) -> Iterator[gym.Env[Any, Any]]:
+    yield from made(tmp_path_factory.mktemp("gui"), "gui")
+
+
+def output_of(env: gym.Env[Any, Any], code: str, language: str) -> str:
+    *_, info = env.step(Action.code(code, language))
+    assert "infra_error" not in info
+    return str(env.unwrapped.last.output)  # type: ignore[attr-defined]
+
+
+def state_of(env: gym.Env[Any, Any]) -> dict[str, Any]:
+    world: Any = env.unwrapped
+    return dict(world.app.read_state(world.last))
+
+
+def test_no_python_runs_in_the_program(hybrid: gym.Env[Any, Any]) -> None:
+    output_of(hybrid, PLANT, "shell")
+    for command in FOREIGN:
+        reply, _ = json.JSONDecoder().raw_decode(output_of(hybrid, command, "app"))
+        assert reply["error"] is not None, command
+    assert "ran" not in output_of(hybrid, "ls ~", "shell").split()
+    assert state_of(hybrid)["view"]["silhouettes"] is False
+
+
+def test_commands_are_the_programs_own(hybrid: gym.Env[Any, Any]) -> None:
+    reply, _ = json.JSONDecoder().raw_decode(output_of(hybrid, "info chains #1", "app"))
+    assert reply["error"] is None
+    assert "chain_id A" in reply["log"]
+    assert state_of(hybrid)["interface"] == "hybrid"
+
+
+def test_a_policys_code_cannot_report(hybrid: gym.Env[Any, Any]) -> None:
+    output_of(hybrid, FORGE, "python")
+    hybrid.step(Action.wait())
+    assert state_of(hybrid)["view"]["silhouettes"] is False
+
+
+def names(env: gym.Env[Any, Any], role: str) -> list[str]:
+    world: Any = env.unwrapped
+    return [node.name for node in world.last.showing if node.role == role]
+
+
+def click(env: gym.Env[Any, Any], role: str, name: str) -> None:
+    world: Any = env.unwrapped
+    (node,) = [one for one in world.last.showing if (one.role, one.name) == (role, name)]
+    env.step(Action.click(*node.box.center))
+
+
+def until(env: gym.Env[Any, Any], holds: Callable[[], bool]) -> bool:
+    for _ in range(15):
+        if holds():
+            return True
+        env.step(Action.wait())
+    return False
+
+
+def test_in_gui_there_is_no_command_line(gui: gym.Env[Any, Any]) -> None:
+    assert state_of(gui)["interface"] == "gui"
+    assert "Command Line Interface" not in names(gui, "panel")
+    assert "Command Line Interface" not in [one["tool"] for one in state_of(gui)["tools"]]
+    click(gui, "menu item", "Tools")
+    click(gui, "menu item", "General")
+    assert until(gui, lambda: "Side View" in names(gui, "menu item"))
+    assert not {"Command Line Interface", "Shell"} & set(names(gui, "menu item"))
+    gui.step(Action.press("esc"))
+    gui.step(Action.press("esc"))
+
+
+def test_in_gui_what_is_typed_at_the_scene_is_no_command(gui: gym.Env[Any, Any]) -> None:
+    gui.step(Action.click(660, 500))
+    gui.step(Action.type("set bgColor white\n"))
+    gui.step(Action.wait())
+    assert state_of(gui)["view"]["background"].startswith("#000000")
+
+
+def test_in_gui_files_of_commands_are_refused(gui: gym.Env[Any, Any]) -> None:
+    gui.step(Action.hotkey("ctrl", "o"))
+    gui.step(Action.type("/home/user/evil.cxc\n"))
+    gui.step(Action.wait())
+    assert state_of(gui)["view"]["background"].startswith("#000000")
