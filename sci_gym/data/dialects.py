@@ -196,7 +196,7 @@ ANSWER [text]; COMPLETE (the task is done); IMPOSSIBLE (it cannot be done).
 Coordinates go from 0 to 1000."""
 _AGUVIS = (
     "You are a GUI agent. You see the screen and perform pyautogui actions to complete the task. Coordinates "
-    "go from 0 to 1. Further functions: wait(seconds), answer(text), terminate(status='success' or 'failure')."
+    "go from 0 to 1. Also: wait(seconds), answer(text), terminate(status='success' or 'failure')."
 )
 
 DIALECTS: Mapping[str, Dialect] = {

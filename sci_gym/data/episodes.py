@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -234,17 +234,6 @@ class DataSet:
                 and episode.last.coverage_rate >= min_coverage
             ):
                 yield episode
-
-    def summary(self) -> Mapping[str, Any]:
-        """Counts of episodes, steps, results and distinct objects, and bytes on disk."""
-        episodes = list(self)
-        objects = [path.stat().st_size for path in (self.folder / OBJECTS).glob("*/*")]
-        return {
-            "episodes": len(episodes),
-            "steps": sum(len(one.steps) - 1 for one in episodes),
-            "objects": len(objects),
-            "object_bytes": sum(objects),
-        }
 
 
 def _parse(kind: type[_Data], text: bytes, where: str) -> _Data:

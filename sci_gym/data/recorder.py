@@ -60,7 +60,6 @@ class Recorder(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorArgs)
         self._tree: tuple[A11yTree | None, str] = None, ""
         self._episode: Path | None = None
         self._said: Any = None
-        self._number = 0
         self._step = 0
         self._began = 0.0
 
@@ -84,7 +83,7 @@ class Recorder(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorArgs)
         observation, info = self.env.reset(seed=seed, options=options)
         took_s = time.monotonic() - start_s
         self._step, self._said, self._began = 0, None, time.monotonic()
-        self._episode = self._begin_episode()
+        self._episode = begin_episode(self._folder)
         self._write_meta(self._episode, seed)
         self._write_step(self._episode, None, (observation, 0.0, False, False, info), took_s)
         return observation, info
@@ -98,19 +97,6 @@ class Recorder(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorArgs)
         self._step += 1
         self._write_step(episode, action_record(self._base.to_action(action)), result, took_s)
         return result
-
-    def _begin_episode(self) -> Path:
-        """Make the folder of the next episode; several recorders may share a data set."""
-        self._folder.mkdir(parents=True, exist_ok=True)
-        self._number = self._number or last_number(self._folder)
-        while True:
-            self._number += 1
-            episode = self._folder / f"{_PREFIX}{self._number:06d}"
-            try:
-                episode.mkdir()
-            except FileExistsError:
-                continue
-            return episode
 
     def _write_meta(self, episode: Path, seed: int | None) -> None:
         base, task = self._base, self._base.task
@@ -180,10 +166,19 @@ def action_record(action: Action) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value != _DEFAULTS[name]}
 
 
-def last_number(folder: Path) -> int:
-    """The number of the newest episode in a data set; 0 in an empty one."""
+def begin_episode(folder: Path) -> Path:
+    """Make the folder of the next episode; several recorders may share a data set."""
+    folder.mkdir(parents=True, exist_ok=True)
     names = (path.name.removeprefix(_PREFIX) for path in folder.glob(f"{_PREFIX}*"))
-    return max((int(name) for name in names if name.isdecimal()), default=0)
+    number = max((int(name) for name in names if name.isdecimal()), default=0)
+    while True:
+        number += 1
+        episode = folder / f"{_PREFIX}{number:06d}"
+        try:
+            episode.mkdir()
+        except FileExistsError:
+            continue
+        return episode
 
 
 def _append(path: Path, line: bytes) -> None:
