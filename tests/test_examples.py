@@ -10,6 +10,7 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 SHORT = {
     "quickstart.py": ([], "success: True"),
     "vector_rollouts.py": (["--desktops", "2", "--steps", "3"], "screens: (2, 800, 1280, 3)"),
+    "behaviour_cloning.py": (["3", "3"], "success on held-out seeds: "),
     "llm_agent.py": ([], "success: False"),
 }
 
@@ -19,10 +20,14 @@ def test_every_example_has_a_short_run() -> None:
 
 
 @pytest.mark.parametrize("name", SHORT)
-def test_it_runs(name: str) -> None:
+def test_it_runs(name: str, tmp_path: Path) -> None:
     arguments, expected = SHORT[name]
     result = subprocess.run(
-        [sys.executable, str(EXAMPLES / name), *arguments], capture_output=True, text=True, timeout=120
+        [sys.executable, str(EXAMPLES / name), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=250,
+        cwd=tmp_path,
     )
     assert result.returncode == 0, result.stderr
     assert expected in result.stdout
