@@ -27,7 +27,8 @@ desktop = {"resolution": (1280, 800), "observation": "a11y"}
 
 def words_of(instruction, tree, before):
     """What the policy knows: the instruction, what is on screen, what it did last."""
-    return {*re.findall(r"\w+", instruction), *(f"{one.role}={one.name}" for one in tree), f"after {before}"}
+    shown = {f"{one.role} {one.name} {one.states}" for one in tree}
+    return {*re.findall(r"\w+", instruction), *shown, f"after {before}"}
 
 
 def label_of(action, tree):
@@ -67,8 +68,7 @@ encode = lambda known: torch.tensor([float(word in known) for word in words])  #
 inputs, wanted = torch.stack([encode(one) for one in seen]), torch.tensor([labels.index(one) for one in done])
 torch.manual_seed(0)
 net = torch.nn.Sequential(torch.nn.Linear(len(words), 64), torch.nn.ReLU(), torch.nn.Linear(64, len(labels)))
-optimizer, losses = torch.optim.Adam(net.parameters(), 3e-3), []
-env = gym.make(kalgebra.env_id, **desktop)
+optimizer, losses, env = torch.optim.Adam(net.parameters(), 3e-3), [], gym.make(kalgebra.env_id, **desktop)
 rates = [success_rate("untrained, held-out seeds")]
 for _ in track(range(300), "learning"):
     loss = torch.nn.functional.cross_entropy(net(inputs), wanted)

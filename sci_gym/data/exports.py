@@ -10,7 +10,6 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -112,45 +111,55 @@ def export_actions(episodes: Iterable[Episode], writer: Writer) -> Iterator[Line
             history.append(words)
 
 
-def export_dpo(episodes: Iterable[Episode], writer: Writer) -> Iterator[Line]:
-    """Pairs: the same task, screen, tree and subtasks, and two actions of which one led further.
-
-    An action's value is what its episode came to from there on: success first, then Coverage Rate gained,
-    sooner being better. Of each action on a state its best value counts; the best is paired with each worse.
-    """
-    states: dict[str, dict[str, _Choice]] = defaultdict(dict)
-    for episode in episodes:
-        for before, step, words in writer.replies(episode):
-            choices = states[_state(episode, before)]
-            choice = _Choice(_value(episode, step), words, episode, before)
-            if words not in choices or choices[words].value < choice.value:
-                choices[words] = choice
-    return chain.from_iterable(_pairs(writer, choices.values()) for choices in states.values())
-
-
 @dataclass(frozen=True)
-class _Choice:
+class Choice:
+    """An action on a state.
+
+    Attributes:
+        value: success, and discounted Coverage Rate gained, of its episode from there on.
+        words: the action.
+        episode: where it was chosen.
+        before: the step that the state is after.
+    """
+
     value: tuple[bool, float]
     words: str
     episode: Episode
     before: Step
 
 
-def _pairs(writer: Writer, choices: Iterable[_Choice]) -> Iterator[Line]:
-    best, *others = sorted(choices, key=lambda choice: choice.value, reverse=True)
-    for worse in others:
-        if worse.value < best.value:
-            episode, seen = best.episode, best.before
-            yield {
-                "prompt": [writer.system(episode), writer.user(episode, seen)],
-                "chosen": [assistant(best.words)],
-                "rejected": [assistant(worse.words)],
-                "images": [writer.pictures.of(episode, seen)],
-                "chosen_value": list(best.value),
-                "rejected_value": list(worse.value),
-                "rejected_episode": worse.episode.name,
-                **_about(episode),
-            }
+def find_pairs(episodes: Iterable[Episode], writer: Writer) -> Iterator[tuple[Choice, Choice]]:
+    """A better and a worse action on the same state: task, parameters, screen, tree and subtasks.
+
+    An action's value is what its episode came to from there on: success first, then Coverage Rate gained,
+    sooner being better. Of each action on a state its best value counts; the best is paired with each worse.
+    """
+    states: dict[str, dict[str, Choice]] = defaultdict(dict)
+    for episode in episodes:
+        for before, step, words in writer.replies(episode):
+            choices = states[_state(episode, before)]
+            choice = Choice(_value(episode, step), words, episode, before)
+            if words not in choices or choices[words].value < choice.value:
+                choices[words] = choice
+    for choices in states.values():
+        best, *others = sorted(choices.values(), key=lambda choice: choice.value, reverse=True)
+        yield from ((best, worse) for worse in others if worse.value < best.value)
+
+
+def export_dpo(episodes: Iterable[Episode], writer: Writer) -> Iterator[Line]:
+    """Pairs as preference trainers take them, see `find_pairs`: `prompt`, `chosen`, `rejected`, `images`."""
+    for best, worse in find_pairs(episodes, writer):
+        episode, seen = best.episode, best.before
+        yield {
+            "prompt": [writer.system(episode), writer.user(episode, seen)],
+            "chosen": [assistant(best.words)],
+            "rejected": [assistant(worse.words)],
+            "images": [writer.pictures.of(episode, seen)],
+            "chosen_value": list(best.value),
+            "rejected_value": list(worse.value),
+            "rejected_episode": worse.episode.name,
+            **_about(episode),
+        }
 
 
 def _state(episode: Episode, step: Step) -> str:
