@@ -130,7 +130,7 @@ def stats(
         print_json(found)
         return
     columns = ("episodes", *RESULTS, "coverage_rate", "steps", "seconds")
-    table = Table(Column("task", overflow="fold"), *columns, title=str(folder))
+    table = Table(Column("task", min_width=18, overflow="fold"), *columns, title=str(folder))
     for name, one in {**found["tasks"], "all": found["all"]}.items():
         table.add_row(escape(name), *(f"{one[column]:g}" for column in columns))
     out.print(table)

@@ -21,6 +21,7 @@ from sci_gym.data import DIALECTS, DataSet
 from sci_gym.data.show import Show
 from sci_gym.specs import STOP_KINDS, Action, Kind
 from sci_gym.wrappers import computer13, pyautogui_text
+from tests.pages import dump_dom
 
 SCI_GYM = Path(sys.executable).with_name("sci-gym")
 TASKS = ("--task", "product-odd", "--task", "vector-sum")
@@ -240,25 +241,13 @@ def test_the_page_lists_filters_and_plays(folder: Path, tmp_path: Path) -> None:
             with pytest.raises(urllib.error.HTTPError, match="404"):
                 read(page.url + wrong)
         if shutil.which("chromium"):
-            shown = _dom(f"{page.url}#result=success", tmp_path)
+            shown = dump_dom(f"{page.url}#result=success", tmp_path)
             assert "2 of 4 episodes" in shown
             cards = re.findall(r'<a class="card"[^>]*>', shown)
             assert sum("hidden" not in card for card in cards) == 2
-            played = _dom(f"{page.url}episode/{solved['name']}#0rb", tmp_path)
+            played = dump_dom(f"{page.url}episode/{solved['name']}#0rb", tmp_path)
             assert played.count('class="box') == len(episode.tree(episode.steps[0]).nodes) - sum(
                 node.box is None for node in episode.tree(episode.steps[0])
             )
     finally:
         page.close()
-
-
-def _dom(url: str, folder: Path) -> str:
-    flags = [
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--no-first-run",
-        "--disable-background-networking",
-    ]
-    command = ["chromium", *flags, f"--user-data-dir={folder / 'profile'}", "--dump-dom", url]
-    return subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=True).stdout

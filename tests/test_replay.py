@@ -8,7 +8,6 @@ import io
 import json
 import re
 import shutil
-import subprocess
 from collections.abc import Sequence
 from html.parser import HTMLParser
 from pathlib import Path
@@ -25,6 +24,7 @@ from sci_gym.errors import ConfigurationError
 from sci_gym.layout import NODE_PX, layout_graph
 from sci_gym.replay import write_replay
 from sci_gym.specs import A11yNode, A11yTree, Action, Box, Frame
+from tests.pages import dump_dom
 
 GRAPH = [
     {"id": "define", "goal": "Define p & q", "after": [], "application": "kalgebra"},
@@ -225,17 +225,9 @@ def test_graph_runs_left_to_right_and_edges_pass_beside_nodes() -> None:
 def test_nodes_light_up_at_the_current_step(tmp_path: Path) -> None:
     lines = [step(), step({"kind": "click", "x": 3, "y": 4}, graph=BEGUN, coverage_rate=0.2)]
     replay(record(tmp_path / "e", lines))
-    flags = [
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--no-first-run",
-        "--disable-background-networking",
-    ]
     for place, statuses in (("1", WAITING), ("1r", BEGUN)):
         url = f"{(tmp_path / 'e' / 'replay.html').as_uri()}#{place}"
-        command = ["chromium", *flags, f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom", url]
-        page = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
+        page = dump_dom(url, tmp_path)
         assert (
             dict(re.findall(r'class="node (?:\w+)" data-id="(\w+)".*?<i>(\w+)</i>', page, re.DOTALL))
             == statuses

@@ -129,7 +129,9 @@ class Choice:
 
 
 def find_pairs(episodes: Iterable[Episode], writer: Writer) -> Iterator[tuple[Choice, Choice]]:
-    """A better and a worse action on the same state: task, parameters, screen, tree and subtasks.
+    """A better and a worse action on the same state: task, parameters, subtasks, accessibility tree.
+
+    Pixels do not count: programs draw blinking cursors, and plots in colours of their choice.
 
     An action's value is what its episode came to from there on: success first, then Coverage Rate gained,
     sooner being better. Of each action on a state its best value counts; the best is paired with each worse.
@@ -164,7 +166,7 @@ def export_dpo(episodes: Iterable[Episode], writer: Writer) -> Iterator[Line]:
 
 def _state(episode: Episode, step: Step) -> str:
     meta = episode.meta
-    key = (meta.task, meta.instruction, meta.parameters, step.frame, step.tree, step.graph)
+    key = (meta.task, meta.instruction, meta.parameters, step.tree, step.graph)
     return json.dumps(key, sort_keys=True)
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from sci_gym.data.episodes import DataSet, Episode
+from sci_gym.data.objects import ObjectStore
 from sci_gym.data.recorder import OBJECTS, begin_episode
 
 _FILES = ("steps.jsonl", "meta.json")
@@ -18,14 +18,18 @@ def merge(episodes: Iterable[Episode], target: Path) -> Iterator[Episode]:
 
     Frames and trees are linked where both are on one disk, and copied otherwise. An episode that is there
     already is left out, so that a merge that was cut off can be made again.
+
+    Raises:
+        ConfigurationError: an episode, or an object of it, is broken.
     """
     there = {_identity(one) for one in DataSet(target)} if target.is_dir() else set()
+    objects = ObjectStore(target / OBJECTS)
     for episode in episodes:
         if _identity(episode) in there:
             continue
         for step in episode.steps:
             for name in (step.frame, step.tree):
-                _bring(episode.folder.parent / OBJECTS, target / OBJECTS, name)
+                objects.adopt(name, ObjectStore(episode.folder.parent / OBJECTS))
         folder = begin_episode(target)
         for name in reversed(_FILES):  # the steps last: they make it an episode
             shutil.copyfile(episode.folder / name, folder / f"{name}.part")
@@ -37,16 +41,3 @@ def merge(episodes: Iterable[Episode], target: Path) -> Iterator[Episode]:
 def _identity(episode: Episode) -> tuple[object, ...]:
     meta = episode.meta
     return meta.started_unix_s, meta.task, meta.seed, episode.steps[0].frame
-
-
-def _bring(source: Path, target: Path, name: str) -> None:
-    here, there = source / name[:2] / name[2:], target / name[:2] / name[2:]
-    if there.exists():
-        return
-    there.parent.mkdir(parents=True, exist_ok=True)
-    draft = there.with_suffix(f".{os.getpid()}.part")
-    try:
-        os.link(here, draft)
-    except OSError:
-        shutil.copyfile(here, draft)
-    draft.replace(there)
