@@ -11,8 +11,10 @@ SHORT = {
     "quickstart.py": ([], "success: True"),
     "vector_rollouts.py": (["--desktops", "2", "--steps", "3"], "screens: (2, 800, 1280, 3)"),
     "behaviour_cloning.py": (["3", "3"], "success on held-out seeds: "),
+    "dpo.py": (["1", "1"], "success on held-out seeds: "),
     "llm_agent.py": ([], "success: False"),
 }
+NEEDS = {"dpo.py": "trl"}
 
 
 def test_every_example_has_a_short_run() -> None:
@@ -21,6 +23,8 @@ def test_every_example_has_a_short_run() -> None:
 
 @pytest.mark.parametrize("name", SHORT)
 def test_it_runs(name: str, tmp_path: Path) -> None:
+    if name in NEEDS:
+        pytest.importorskip(NEEDS[name], reason="needs an extra that its first lines name")
     arguments, expected = SHORT[name]
     result = subprocess.run(
         [sys.executable, str(EXAMPLES / name), *arguments],
