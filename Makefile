@@ -63,7 +63,7 @@ $(CORE): $(BIN)/python pyproject.toml setup.py
 	touch $@
 
 $(DEV): $(CORE) $(CONSTRAINTS)
-	$(BIN)/python -m pip install --quiet --constraint $(CONSTRAINTS) --editable ".[dev,rl]"
+	$(BIN)/python -m pip install --quiet --constraint $(CONSTRAINTS) --editable ".[dev,rl,data,dpo]"
 	touch $@
 
 clean:

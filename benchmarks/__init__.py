@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from sci_gym.benchmarks import a11y, density, footprint, fork, reset, screenshot, step, vector
+from sci_gym.benchmarks import a11y, density, footprint, fork, record, reset, screenshot, step, vector
 from sci_gym.benchmarks.question import Plan, Question
 from sci_gym.benchmarks.report import make_markdown, make_table
 from sci_gym.benchmarks.rows import Row, machine_now
@@ -15,7 +15,7 @@ __all__ = ["QUESTIONS", "ask", "choose", "machine_now", "make_markdown", "make_t
 
 QUESTIONS: Mapping[str, Question] = {
     one.QUESTION.name: one.QUESTION
-    for one in (a11y, screenshot, step, reset, footprint, vector, fork, density)
+    for one in (a11y, screenshot, step, reset, footprint, vector, fork, density, record)
 }
 
 

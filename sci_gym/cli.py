@@ -1,4 +1,4 @@
-"""The command line: `sci-gym doctor | demo | tasks | image | import | verify | play | soak | chaos | bench`.
+"""The command line: `sci-gym doctor | demo | tasks | data | image | import | verify | play | soak | ...`.
 
 Every command takes `--json`: one object on standard output and nothing else there; progress goes to
 standard error. The exit status is 0 when all is well, 1 on a miss, 2 on a wrong call, 130 after Ctrl-C.
@@ -31,6 +31,7 @@ from sci_gym.console import (
     read_options,
     result_of,
 )
+from sci_gym.data_cli import data_app
 from sci_gym.errors import MissingDependencyError, SciGymError, install_command
 from sci_gym.image_cli import image_app
 from sci_gym.import_cli import import_app
@@ -42,6 +43,7 @@ app = typer.Typer(
     no_args_is_help=True, add_completion=False, help="Real science programs as Gymnasium environments."
 )
 app.add_typer(tasks_app, name="tasks")
+app.add_typer(data_app, name="data")
 app.add_typer(image_app, name="image")
 app.add_typer(import_app, name="import")
 app.command()(verify)

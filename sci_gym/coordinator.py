@@ -23,6 +23,7 @@ from sci_gym.stage import Moment, Stage, Timing
 from sci_gym.stats import Stats
 
 _DAEMON_PHASES = ("act", "react", "settle", "capture", "tree")
+_RESET_PHASES = ("reset", "setup", "observe")
 
 
 class Coordinator:
@@ -57,6 +58,7 @@ class Coordinator:
             patience_s=self._timing.wait_s, reserve_bytes=reserve_bytes,
         )  # fmt: skip
         self._stage: Stage | None = None
+        self._phases: tuple[str, ...] = ()  # that the last reset or step went through
         self._forked = False  # the stage's machine restores to a snapshot, not to a fresh desktop
 
     def reset(self, task: TaskSpec) -> Observation:
@@ -71,6 +73,7 @@ class Coordinator:
             try:
                 with self._stats.timed("reset"):
                     observation = self._reset(task)
+                self._phases = _RESET_PHASES
                 self._refill()
                 return observation
             except InfrastructureError as error:
@@ -102,6 +105,7 @@ class Coordinator:
         self._stats.count("unsettled", not observation.settled)
         for phase in _DAEMON_PHASES:
             self._stats.sample(phase, getattr(stage.phases, phase))
+        self._phases = ("step", *_DAEMON_PHASES)
         return observation
 
     def snapshot(self) -> Moment:
@@ -162,6 +166,11 @@ class Coordinator:
     def client(self) -> VMAgentClient:
         """The connection to the daemon of the desktop that runs."""
         return self._played.client
+
+    @property
+    def timings_ms(self) -> dict[str, float]:
+        """How long the phases of the last reset or step that went well took."""
+        return self._stats.last_ms(self._phases)
 
     def summary(self) -> dict[str, Any]:
         """Counters, timings and spares, see `SciEnv.stats`."""

@@ -9,9 +9,9 @@ from typing import Any
 import gymnasium as gym
 from rich.console import Console
 
+from sci_gym.data import Recorder
 from sci_gym.oracle import play
 from sci_gym.replay import write_replay
-from sci_gym.wrappers import RecordTrajectory
 
 
 def run_demo(
@@ -35,7 +35,7 @@ def run_demo(
     Returns:
         What `--json` prints: success, coverage_rate, logical_consistency, rewards, page.
     """
-    env = RecordTrajectory(gym.make(env_id, task=task, reward="graph", disable_env_checker=True), folder)
+    env = Recorder(gym.make(env_id, task=task, reward="graph", disable_env_checker=True), folder)
     rewards = []
     try:
         _, info = env.reset(seed=seed)

@@ -237,6 +237,11 @@ class SciEnv(gym.Env[dict[str, Any], Any]):
         """What drives the desktop: for tools that examine it; not for policies."""
         return self._coordinator
 
+    @property
+    def timings_ms(self) -> dict[str, float]:
+        """How long the phases of the last reset or step took, by their names in `stats`, in milliseconds."""
+        return self._coordinator.timings_ms
+
     def holds(self, check: Check) -> bool:
         """Whether a check holds of what the guest showed last: for judges and verifiers, not for policies."""
         return self._predicates.holds(check, self._evidence(self.last, None))

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
@@ -30,7 +31,8 @@ from sci_gym.vector import Curriculum, SciVectorEnv
 
 _MIN_SIDE_PX, _MAX_SIDE_PX = 320, 4096
 Draw = Callable[[np.random.Generator], TaskSpec]
-Selector = str | Path | Sequence[str] | Callable[[Template], bool] | None
+Choice = str | Path | Sequence[str] | Callable[[Template], bool] | None
+Selector = Choice | TaskSpec
 
 
 def app_names() -> list[str]:
@@ -86,8 +88,8 @@ def select_tasks(app: App, task: Selector) -> TaskDraw:
 
     Args:
         app: whose templates to choose from.
-        task: None for all templates, an id, a template file, several ids, or a predicate of templates; or
-            "scienceboard:PATH", a task file of ScienceBoard or a folder of them.
+        task: None for all templates, an id, a template file, several ids, a predicate of templates, or a
+            task itself; or "scienceboard:PATH", a task file of ScienceBoard or a folder of them.
 
     Raises:
         UnknownNameError: no such template.
@@ -103,6 +105,8 @@ def select_tasks(app: App, task: Selector) -> TaskDraw:
 
 
 def _draw_template(app: App, task: Selector) -> Draw:
+    if isinstance(task, TaskSpec):
+        return lambda rng: task
     templates = _choose(app, task)
     return lambda rng: templates[int(rng.integers(len(templates)))].instantiate(rng)
 
@@ -190,6 +194,7 @@ def make_vector(
     curriculum: Curriculum | None = None,
     autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
     copy: bool = True,
+    wrap: Callable[[SciEnv], gym.Env[Any, Any]] | None = None,
     **options: Any,
 ) -> SciVectorEnv:
     """What `gym.make_vec("SciBoard-...-v0", num_envs=...)` calls.
@@ -200,6 +205,7 @@ def make_vector(
         curriculum: see `SciVectorEnv`.
         autoreset_mode: see `SciVectorEnv`.
         copy: see `SciVectorEnv`.
+        wrap: puts a wrapper around each environment, such as `partial(Recorder, folder="runs/data")`.
         options: of each environment, see `make`.
 
     Raises:
@@ -210,18 +216,25 @@ def make_vector(
             f"tasks: must be {num_envs}, one a slot, in the place of task; not {len(tasks)}"
         )
     each = [{**options, "task": task} for task in tasks] if tasks is not None else [options] * num_envs
-    make_envs = [partial(make, **one) for one in each]
+    make_envs = [partial(_make_wrapped, wrap, one) for one in each]
     return SciVectorEnv(make_envs, autoreset_mode=autoreset_mode, curriculum=curriculum, copy=copy)
 
 
-def _choose(app: App, task: Selector) -> list[Template]:
+def _make_wrapped(
+    wrap: Callable[[SciEnv], gym.Env[Any, Any]] | None, options: Mapping[str, Any]
+) -> gym.Env[Any, Any]:
+    env = make(**options)
+    return env if wrap is None else wrap(env)
+
+
+def _choose(app: App, task: Choice) -> list[Template]:
     chosen = _find(app, task)
     if not chosen:
         raise ConfigurationError(f"task: selects none of {app.title}'s tasks")
     return chosen
 
 
-def _find(app: App, task: Selector) -> list[Template]:
+def _find(app: App, task: Choice) -> list[Template]:
     if isinstance(task, Path) or (isinstance(task, str) and task.endswith(".toml")):
         return [load_template(Path(task), app)]
     known = load_templates(app)

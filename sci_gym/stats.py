@@ -7,7 +7,7 @@ import statistics
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from sci_gym.errors import DeadlineError, InfrastructureError
@@ -66,6 +66,11 @@ class Stats:
             yield
         finally:
             self.sample(phase, 1000 * (time.perf_counter() - start_s))
+
+    def last_ms(self, phases: Iterable[str]) -> dict[str, float]:
+        """How long each of these phases took when it was last gone through, in milliseconds."""
+        with self._lock:
+            return {name: round(self._samples[name][-1], 3) for name in phases if name in self._samples}
 
     def summary(self) -> dict[str, Any]:
         """All of it as plain data, see `SciEnv.stats`."""

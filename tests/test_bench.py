@@ -68,7 +68,7 @@ def test_every_benchmark_is_listed() -> None:
     assert (
         set(listed)
         == set(QUESTIONS)
-        == {"a11y", "screenshot", "step", "reset", "footprint", "vector", "fork", "density"}
+        == {"a11y", "screenshot", "step", "reset", "footprint", "vector", "fork", "density", "record"}
     )
     assert all(one["question"].endswith("?") and one["peers"] for one in listed.values())
 

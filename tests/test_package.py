@@ -63,6 +63,7 @@ LAYERS = [
     {"sci_gym.vector"},
     {"sci_gym.loader", "sci_gym.registration", "sci_gym.oracle"},
     {
+        "sci_gym.data",
         "sci_gym.replay",
         "sci_gym.play",
         "sci_gym.verify",
@@ -73,7 +74,13 @@ LAYERS = [
         "sci_gym.console",
     },
     {"sci_gym.demo", "sci_gym.benchmarks"},
-    {"sci_gym.image_cli", "sci_gym.import_cli", "sci_gym.tasks_cli", "sci_gym.verify_cli"},
+    {
+        "sci_gym.data_cli",
+        "sci_gym.image_cli",
+        "sci_gym.import_cli",
+        "sci_gym.tasks_cli",
+        "sci_gym.verify_cli",
+    },
     {"sci_gym.cli"},
 ]
 APP_MAY = {
@@ -205,7 +212,7 @@ def test_the_wheel_has_the_four_names_and_no_other(wheel: list[str]) -> None:
 def test_the_wheel_has_all_modules_and_data(wheel: list[str]) -> None:
     shipped = {name.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for name in wheel}
     assert {name for name, _ in modules()} <= shipped
-    pages = ("replay.html", "viewer.html", "watch.html", "live.html", "colours.css", "task.toml")
+    pages = ("replay.html", "viewer.html", "watch.html", "data.html", "live.html", "colours.css", "task.toml")
     templates = [f"templates/{name}" for name in pages]
     for data in (
         "py.typed",

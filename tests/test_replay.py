@@ -8,7 +8,6 @@ import io
 import json
 import re
 import shutil
-import subprocess
 from collections.abc import Sequence
 from html.parser import HTMLParser
 from pathlib import Path
@@ -18,43 +17,56 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from sci_gym.data.objects import ObjectStore, pack_frame, pack_tree
+from sci_gym.data.recorder import OBJECTS
 from sci_gym.drawing import describe_action, mark_action
 from sci_gym.errors import ConfigurationError
 from sci_gym.layout import NODE_PX, layout_graph
 from sci_gym.replay import write_replay
-from sci_gym.specs import Action
+from sci_gym.specs import A11yNode, A11yTree, Action, Box, Frame
+from tests.pages import dump_dom
 
 GRAPH = [
     {"id": "define", "goal": "Define p & q", "after": [], "application": "kalgebra"},
     {"id": "use", "goal": "Use p", "after": ["define"], "application": "kalgebra"},
     {"id": "plot", "goal": "Plot both", "after": ["use", "define"], "application": "kalgebra"},
 ]
+TREE = A11yTree(
+    (A11yNode(0, -1, "application", "sums"), A11yNode(1, 0, "push button", "<OK>", box=Box(5, 6, 7, 8)))
+)
 LOADING = {"src", "href", "xlink:href", "srcset", "data", "action", "poster", "background"}
 WAITING = {"define": "Evaluating", "use": "Waiting", "plot": "Waiting"}
 BEGUN = {"define": "Completed", "use": "Evaluating", "plot": "Waiting"}
 
 
-def picture(shade: int) -> Image.Image:
+def picture(shade: int) -> Frame:
     pixels = np.full((90, 160, 3), shade, np.uint8)
     pixels[10:20, 10:20] = (shade, 255, 0)
-    return Image.fromarray(pixels)
+    return pixels
 
 
-def step(
-    action: dict[str, Any] | None = None, frame: str | None = "frames/0.png", **more: Any
-) -> dict[str, Any]:
-    line = {"action": action, "frame": frame, "reward": 0.0, "terminated": False, "truncated": False}
-    return {**line, "infra_error": None, "coverage_rate": 0.0, "graph": WAITING, **more}
+def step(action: dict[str, Any] | None = None, shade: int = 0, **more: Any) -> dict[str, Any]:
+    line = {"action": action, "shade": shade, "reward": 0.0, "terminated": False, "truncated": False}
+    line |= {"success": False, "logical_consistency": 1.0, "pointer": [0, 0], "time_s": 0.0}
+    return {**line, "infra_error": None, "coverage_rate": 0.0, "graph": WAITING, "marks": [1], **more}
 
 
-def record(folder: Path, steps: Sequence[dict[str, Any]], shades: Sequence[int] = (0,), **meta: Any) -> Path:
-    (folder / "frames").mkdir(parents=True)
-    for number, shade in enumerate(shades):
-        picture(shade).save(folder / f"frames/{number}.png")
-    (folder / "meta.json").write_text(
-        json.dumps({"task": "sum", "instruction": "Add.", "graph": GRAPH, **meta})
-    )
-    (folder / "steps.jsonl").write_text("".join(json.dumps(line) + "\n" for line in steps))
+def record(folder: Path, steps: Sequence[dict[str, Any]], **meta: Any) -> Path:
+    """An episode as a recorder leaves it; `shade` of a step is that of its screen."""
+    folder.mkdir(parents=True)
+    objects = ObjectStore(folder.parent / OBJECTS)
+    lines = []
+    for number, line in enumerate(steps):
+        names = {
+            "frame": objects.put(pack_frame(picture(line["shade"]))),
+            "tree": objects.put(pack_tree(TREE)),
+        }
+        lines.append(json.dumps({"step": number, **line, **names}) + "\n")
+    about = {"env_id": "SciBoard-KAlgebra-v0", "app": "kalgebra", "task": "sum", "instruction": "Add."}
+    about |= {"parameters": {}, "graph": GRAPH, "max_steps": 9, "versions": {}, "started_unix_s": 0.0}
+    about |= {"options": {"width": 160, "height": 90}}
+    (folder / "meta.json").write_text(json.dumps({**about, **meta}))
+    (folder / "steps.jsonl").write_text("".join(lines))
     return folder
 
 
@@ -95,15 +107,19 @@ def test_page_refers_to_nothing_outside_itself(tmp_path: Path) -> None:
 
 
 def test_each_distinct_frame_is_embedded_once_and_exactly(tmp_path: Path) -> None:
-    frames = ["frames/0.png", "frames/1.png", "frames/2.png", "frames/0.png"]
-    episode = record(tmp_path / "e", [step(frame=frame) for frame in frames], shades=(9, 200, 9))
-    page = replay(episode)
+    page = replay(record(tmp_path / "e", [step(shade=shade) for shade in (9, 200, 9)]))
     data = data_of(page)
-    assert [line["frame"] for line in data["steps"]] == [0, 1, 0, 0]
+    assert [line["frame"] for line in data["steps"]] == [0, 1, 0]
     assert page.count("data:image/") == len(data["frames"]) == 2
     for url, shade in zip(data["frames"], (9, 200), strict=True):
         shown = Image.open(io.BytesIO(base64.b64decode(url.partition(",")[2])))
-        assert np.array_equal(np.asarray(shown.convert("RGB")), np.asarray(picture(shade)))
+        assert np.array_equal(np.asarray(shown.convert("RGB")), picture(shade))
+
+
+def test_the_tree_is_drawn_with_its_marks(tmp_path: Path) -> None:
+    data = data_of(replay(record(tmp_path / "e", [step(), step({"kind": "WAIT"})])))
+    assert [line["tree"] for line in data["steps"]] == [0, 0]
+    assert data["trees"] == [[[5, 6, 7, 8, 1, "push button", "<OK>", ""]]]
 
 
 def test_typed_text_cannot_leave_the_script(tmp_path: Path) -> None:
@@ -138,8 +154,8 @@ def test_steps_carry_what_was_recorded(tmp_path: Path) -> None:
     assert "<span>reward</span> 1.00" in page
 
 
-@pytest.mark.parametrize("fault", ["daemon: is gone", {"part": "daemon", "message": "daemon: is gone"}])
-def test_fault_is_shown_and_not_scored(tmp_path: Path, fault: Any) -> None:
+def test_fault_is_shown_and_not_scored(tmp_path: Path) -> None:
+    fault = {"part": "daemon", "message": "daemon: is gone"}
     lines = [step(reward=0.5), step({"kind": "WAIT"}, truncated=True, infra_error=fault, reward=0.25)]
     page = replay(record(tmp_path / "e", lines))
     assert data_of(page)["steps"][1]["fault"] == "daemon: is gone"
@@ -156,10 +172,8 @@ def test_half_last_line_is_left_out_and_the_episode_unfinished(tmp_path: Path) -
     assert "unfinished" in page
 
 
-def test_episode_without_graph_or_frames_still_plays(tmp_path: Path) -> None:
-    page = replay(record(tmp_path / "e", [step(frame=None)], graph=None))
-    assert 'id="graph"' not in page
-    assert data_of(page)["frames"] == []
+def test_episode_without_graph_still_plays(tmp_path: Path) -> None:
+    assert 'id="graph"' not in replay(record(tmp_path / "e", [step()], graph=[]))
 
 
 def test_broken_episodes_are_named(tmp_path: Path) -> None:
@@ -167,9 +181,11 @@ def test_broken_episodes_are_named(tmp_path: Path) -> None:
         write_replay(tmp_path / "nowhere", tmp_path / "x.html")
     with pytest.raises(ConfigurationError, match="no step"):
         write_replay(record(tmp_path / "a", []), tmp_path / "x.html")
-    picture(0).save(tmp_path / "outside.png")
-    with pytest.raises(ConfigurationError, match=r"outside the episode's folder"):
-        write_replay(record(tmp_path / "b", [step(frame="../outside.png")]), tmp_path / "x.html")
+    outside = record(tmp_path / "b", [step()])
+    lines = (outside / "steps.jsonl").read_text()
+    (outside / "steps.jsonl").write_text(re.sub(r'"frame": "\w+"', '"frame": "../../outside"', lines))
+    with pytest.raises(ConfigurationError, match="frame"):
+        write_replay(outside, tmp_path / "x.html")
     with pytest.raises(ConfigurationError, match=r"steps\.jsonl:1"):
         write_replay(record(tmp_path / "c", [step({"kind": "dance"})]), tmp_path / "x.html")
 
@@ -209,17 +225,9 @@ def test_graph_runs_left_to_right_and_edges_pass_beside_nodes() -> None:
 def test_nodes_light_up_at_the_current_step(tmp_path: Path) -> None:
     lines = [step(), step({"kind": "click", "x": 3, "y": 4}, graph=BEGUN, coverage_rate=0.2)]
     replay(record(tmp_path / "e", lines))
-    flags = [
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--no-first-run",
-        "--disable-background-networking",
-    ]
     for place, statuses in (("1", WAITING), ("1r", BEGUN)):
         url = f"{(tmp_path / 'e' / 'replay.html').as_uri()}#{place}"
-        command = ["chromium", *flags, f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom", url]
-        page = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
+        page = dump_dom(url, tmp_path)
         assert (
             dict(re.findall(r'class="node (?:\w+)" data-id="(\w+)".*?<i>(\w+)</i>', page, re.DOTALL))
             == statuses

@@ -1,4 +1,4 @@
-"""The wrappers on a small env that keeps the actions it gets; texts that stand for actions; files."""
+"""The wrappers on a small env that keeps the actions it gets; texts that stand for actions."""
 
 from __future__ import annotations
 
@@ -19,17 +19,15 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from sci_gym.errors import ActionError, ConfigurationError, UnknownNameError
-from sci_gym.spaces import from_action, kinds_for, make_action_space, to_action
+from sci_gym.spaces import kinds_for, make_action_space, to_action
 from sci_gym.specs import POINT_KINDS, STOP_KINDS, A11yNode, Action, Box, Kind, Status
 from sci_gym.wrappers import (
     ChatMessages,
     Computer13Json,
     MarkActions,
     PyAutoGuiText,
-    RecordTrajectory,
     ScreenshotOnly,
     TextActions,
-    action_record,
     computer13,
     pyautogui_text,
 )
@@ -665,108 +663,11 @@ def test_a_chat_tells_of_a_fault() -> None:
     assert "Machine fault:\ndaemon: gone" in env.messages()[-1]["content"][0]["text"]
 
 
-def lines_of(episode: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (episode / "steps.jsonl").read_text().splitlines()]
-
-
-def test_a_trajectory_is_on_disk_after_every_step(tmp_path: Path) -> None:
-    env = RecordTrajectory(Desktop(), tmp_path / "runs")
-    env.reset(seed=7)
-    episode = tmp_path / "runs" / "EPISODE-000001"
-    meta = json.loads((episode / "meta.json").read_text())
-    assert (meta["task"], meta["instruction"], meta["seed"]) == ("sum", "Add.", 7)
-    assert meta["parameters"] == {"terms": [2, 3]}
-    assert meta["sci_gym_version"]
-    assert [line["action"] for line in lines_of(episode)] == [None]
-    env.step(Action.click(5, 7))
-    _, line = lines_of(episode)
-    assert line.pop("time_s") >= 0
-    marks = line.pop("marks")
-    assert marks[0] == {"role": "push button", "name": "OK", "box": [10, 20, 40, 10]}
-    assert line == {
-        "step": 1, "action": {"kind": "click", "x": 5, "y": 7}, "reward": 1.0, "terminated": False,
-        "truncated": False, "infra_error": None, "success": False, "coverage_rate": 0.5,
-        "logical_consistency": 1.0, "graph": {"a": "Completed", "b": "Waiting"}, "output": "out",
-        "frame": "frames/000001.png", "task": "sum", "instruction": "Add.", "seed": 7,
-    }  # fmt: skip
-    assert np.asarray(Image.open(episode / line["frame"]))[0, 0].tolist() == [1, 0, 0]
-
-
-def test_equal_frames_are_written_once(tmp_path: Path) -> None:
-    env = RecordTrajectory(Desktop(), tmp_path)
-    env.reset()
-    for action in (Action.wait(), Action.press("a"), Action.wait()):
-        env.step(action)
-    frames = [line["frame"] for line in lines_of(tmp_path / "EPISODE-000001")]
-    assert frames == ["frames/000000.png", "frames/000000.png", "frames/000002.png", "frames/000002.png"]
-    files = sorted(path.name for path in (tmp_path / "EPISODE-000001" / "frames").iterdir())
-    assert files == ["000000.png", "000002.png"]
-
-
-def test_every_episode_has_frames_of_its_own(tmp_path: Path) -> None:
-    env = RecordTrajectory(Desktop(), tmp_path)
-    for number in (1, 2):
-        env.reset(seed=number)
-        episode = tmp_path / f"EPISODE-00000{number}"
-        assert [(line["step"], line["seed"]) for line in lines_of(episode)] == [(0, number)]
-        assert (episode / lines_of(episode)[0]["frame"]).exists()
-
-
-def test_faults_ends_and_space_elements_are_recorded(tmp_path: Path) -> None:
-    env = RecordTrajectory(Desktop(fault_at=2), tmp_path)
-    env.reset()
-    env.step(from_action(Action.done(), KINDS))
-    env.step(Action.wait())
-    _, done, fault = lines_of(tmp_path / "EPISODE-000001")
-    assert (done["action"], done["terminated"]) == ({"kind": "DONE"}, True)
-    assert (fault["truncated"], fault["infra_error"]) == (True, FAULT)
-
-
-def test_a_refused_action_leaves_no_line(tmp_path: Path) -> None:
-    env = RecordTrajectory(Desktop(), tmp_path)
-    env.reset()
-    with pytest.raises(ActionError):
-        env.step(Action.click(WIDTH, 0))
-    env.step(Action.wait())
-    assert [line["step"] for line in lines_of(tmp_path / "EPISODE-000001")] == [0, 1]
-
-
-def test_episodes_are_numbered_on_from_those_that_are_there(tmp_path: Path) -> None:
-    (tmp_path / "EPISODE-000041").mkdir()
-    (tmp_path / "EPISODE-notes").mkdir()
-    env = RecordTrajectory(Desktop(), tmp_path)
-    other = RecordTrajectory(Desktop(), tmp_path)
-    env.reset()
-    other.reset()
-    env.reset()
-    assert sorted(path.parent.name for path in tmp_path.glob("*/meta.json")) == [
-        "EPISODE-000042", "EPISODE-000043", "EPISODE-000044"
-    ]  # fmt: skip
-
-
-def test_stepping_before_reset_is_said_clearly(tmp_path: Path) -> None:
-    with pytest.raises(gym.error.ResetNeeded, match="reset"):
-        RecordTrajectory(Desktop(), tmp_path).step(Action.wait())
+def test_stepping_before_reset_is_said_clearly() -> None:
     desktop = Desktop()
     with pytest.raises(gym.error.ResetNeeded, match="reset"):
         ChatMessages(PyAutoGuiText(desktop)).step_text("WAIT")
     assert desktop.acted == []
-
-
-@pytest.mark.parametrize(
-    "action",
-    [
-        Action.click(0, 0),
-        Action.hotkey("ctrl", "s"),
-        Action.wait(0.0),
-        Action.code("ls", "app"),
-        Action.done(),
-    ],
-)
-def test_an_action_record_gives_the_action_back(action: Action) -> None:
-    record = json.loads(json.dumps(action_record(action)))
-    record["modifiers"] = tuple(record.get("modifiers", ()))
-    assert Action(**record | {"kind": Kind(record["kind"])}) == action
 
 
 def test_a_wrapped_env_is_made_again_from_its_spec() -> None:

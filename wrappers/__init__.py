@@ -1,10 +1,9 @@
-"""Gymnasium wrappers: other action spaces, other observations, conversations, recordings."""
+"""Gymnasium wrappers: other action spaces, other observations, conversations."""
 
 from sci_gym.wrappers.chat import ChatMessages
 from sci_gym.wrappers.computer13 import Computer13Json
 from sci_gym.wrappers.marks import MarkActions
 from sci_gym.wrappers.pyautogui_text import PyAutoGuiText
-from sci_gym.wrappers.record import RecordTrajectory, action_record
 from sci_gym.wrappers.screenshot import ScreenshotOnly
 from sci_gym.wrappers.text_actions import TextActions
 
@@ -13,8 +12,6 @@ __all__ = [
     "Computer13Json",
     "MarkActions",
     "PyAutoGuiText",
-    "RecordTrajectory",
     "ScreenshotOnly",
     "TextActions",
-    "action_record",
 ]

@@ -13,6 +13,7 @@ from gymnasium import spaces
 from sci_gym.errors import ActionError, ConfigurationError
 from sci_gym.specs import A11yNode, Action, Kind
 from sci_gym.wrappers.inputs import presses, typing
+from sci_gym.wrappers.text_actions import tell
 
 _STOPS = {"DONE": Action.done(), "FAIL": Action.fail()}
 _NOTHING = Action(Kind.MOVE_REL)
@@ -83,6 +84,7 @@ class MarkActions(gym.ActionWrapper[Any, Any, Any], gym.utils.RecordConstructorA
     def step(self, action: Any) -> tuple[Any, SupportsFloat, bool, bool, dict[str, Any]]:
         """Perform what a number stands for; `info["invalid_mark"]` tells that it stood for nothing."""
         chosen = self.action(action)
+        tell(self.env, int(action))
         observation, reward, terminated, truncated, info = self.env.step(chosen)
         self._marks = info.get("marks", ())
         return observation, reward, terminated, truncated, {**info, "invalid_mark": chosen is _NOTHING}

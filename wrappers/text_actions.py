@@ -77,6 +77,7 @@ class TextActions(gym.ActionWrapper[Any, Any, Any], gym.utils.RecordConstructorA
             raise ActionError(f"the text stands for {len(actions)} actions; it may be 1 to {MAX_ACTIONS}")
         for one in actions:
             self._base.to_action(one)  # refuses what the env would, before the first is performed
+        tell(self.env, action)
         total = 0.0
         done: list[Action] = []
         for one in actions:
@@ -91,6 +92,12 @@ class TextActions(gym.ActionWrapper[Any, Any, Any], gym.utils.RecordConstructorA
     def _look(self, info: dict[str, Any]) -> None:
         self.screen.marks = info.get("marks", ())
         self.screen.pointer = self._base.last.cursor
+
+
+def tell(env: gym.Env[Any, Any], said: object) -> None:
+    """Let a recorder below know what a policy said, whose actions come next; see `sci_gym.data.Recorder`."""
+    if env.has_wrapper_attr("hear"):
+        env.get_wrapper_attr("hear")(said)
 
 
 def unfence(text: str) -> str:

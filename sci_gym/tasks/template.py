@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from sci_gym.app import App
+from sci_gym.errors import ConfigurationError
 from sci_gym.specs import TaskSpec
 from sci_gym.tasks.builder import Builder, Vocabulary
 from sci_gym.tasks.document import Document
@@ -74,6 +76,31 @@ class Template:
             TaskFileError: these parameters give something that cannot be, such as a division by zero.
         """
         return self._build(_picker(rng))
+
+    def restore(self, parameters: Mapping[str, Any], instruction: str) -> TaskSpec:
+        """The task of these very parameters and this wording, such as a recording holds.
+
+        Raises:
+            ConfigurationError: the file does not give them; it was changed, or it is another one.
+        """
+        wordings = range(1 + len(self._document.paraphrases))
+        try:
+            places = iter(list(self._places(parameters)))
+            builder = self.draw(lambda count: next(places))
+            tasks = (self.fill(builder, partial(operator.mod, place)) for place in wordings)
+            return next(task for task in tasks if task.instruction == instruction)
+        except (FieldError, LookupError, ValueError, StopIteration) as exc:
+            raise ConfigurationError(
+                f"{self.path}: gives no task with {dict(parameters)} and the instruction {instruction!r}; "
+                "was the file changed?"
+            ) from exc
+
+    def _places(self, parameters: Mapping[str, Any]) -> Iterator[int]:
+        """Where each parameter's value stands among those that it can have."""
+        values: dict[str, Any] = {}
+        for name, parameter in self._document.parameters.items():
+            yield parameter.options(values, ("parameters", name)).index(parameters[name])
+            values[name] = parameters[name]
 
     def check(self) -> None:
         """Build the task for some draws, see `picks`.
