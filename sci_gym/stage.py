@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 from sci_gym import codec
-from sci_gym.app import App, ProgramSpec
+from sci_gym.app import App, Command, ProgramSpec
 from sci_gym.client import VMAgentClient
 from sci_gym.errors import (
     ActionError,
@@ -26,6 +26,7 @@ from sci_gym_protos import vm_agent_pb2 as pb
 _WAIT_FOR_CHANGE_S = 0.5
 _HEALTH_S = 1.0
 _MAX_FILE_BYTES = 2**20
+_INTERPRETERS = {"shell": ("/bin/bash", "-s"), "python": ("/usr/bin/python3", "-")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,21 +288,20 @@ class Stage:
         return observation
 
     def _run_code(self, action: Action) -> str:
-        commands: dict[str, tuple[str, ...]] = {
-            "shell": ("/bin/bash", "-s"),
-            "python": ("/usr/bin/python3", "-"),
-        }
-        if self._app.command_line:
-            commands["app"] = self._app.command_line
-        if action.language not in commands:
+        command = self._command(action)
+        result = self.client.execute(command.argv, stdin=command.stdin, timeout_s=self._timing.code_s)
+        ended = "timed out" if result.timed_out else f"exit code {result.exit_code}"
+        return f"{result.stdout}{result.stderr}[{ended}]"
+
+    def _command(self, action: Action) -> Command:
+        if action.language in _INTERPRETERS:
+            return Command(_INTERPRETERS[action.language], action.text.encode())
+        command = self._app.command(action.text)
+        if command is None:
             raise ActionError(
                 f"action.language: {self._app.title} has no command language; use shell or python"
             )
-        result = self.client.execute(
-            commands[action.language], stdin=action.text.encode(), timeout_s=self._timing.code_s
-        )
-        ended = "timed out" if result.timed_out else f"exit code {result.exit_code}"
-        return f"{result.stdout}{result.stderr}[{ended}]"
+        return command
 
 
 def _is_active(observation: Observation, programs: Collection[str]) -> bool:
