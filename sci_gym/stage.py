@@ -181,7 +181,8 @@ class Stage:
             output = self._run_code(action)
         elif action.kind is Kind.API:
             output = call_api(self.client, action.text)
-        seconds = action.seconds if action.kind is Kind.WAIT else 0.0
+        waits = action.kind is Kind.WAIT and self._app.screen  # without one, nothing is to change
+        seconds = action.seconds if waits else 0.0
         width, height = self.machine.spec.width, self.machine.spec.height
         # What an episode is judged by at its end rests on nothing that was read before.
         return self._step(

@@ -184,16 +184,15 @@ def test_a_cheat_in_one_proof_does_not_help_another(world: gym.Env[Any, Any]) ->
 
 
 def test_a_theorem_that_rests_on_a_gap_does_not_count(world: gym.Env[Any, Any]) -> None:
-    path = START.replace(
-        "theorem small : twice 2 = 4 := by\n  rfl", "theorem small : twice 2 = 4 := by\n  sorry"
-    )
-    assert states(submit(world, path)) == {"small": "open", "large": "open"}
+    lemma = START.replace("  rfl\n", "  sorry\n", 1)
+    used = lemma.removesuffix("  sorry\n") + "  exact absurd small (fun _ => large n)\n"
+    assert "proved" not in states(submit(world, used)).values()
 
 
 def test_files_that_the_policy_plants_are_not_read(world: gym.Env[Any, Any]) -> None:
     """Neither a module of another content, nor a `lean` of its own, nor a folder, a link or a pipe."""
-    planted = "printf x > Init.olean; printf x > Task.olean; mkdir -p .elan/bin lib/lean; cp /bin/true .elan/bin/lean"
-    world.step(Action.code(planted))
+    modules = "for name in Init Task Judge; do printf x > $name.olean; printf x > /tmp/$name.olean; done"
+    world.step(Action.code(f"{modules}; mkdir -p .elan/bin; cp /bin/true .elan/bin/lean"))
     assert states(submit(world, START)) == {"small": "proved", "large": "open"}
     for command in ("rm Task.lean; mkdir Task.lean", "rmdir Task.lean; mkfifo Task.lean", "rm Task.lean"):
         world.step(Action.code(command))

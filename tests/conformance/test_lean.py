@@ -37,9 +37,7 @@ class TestText(EnvSuite):
 
 @pytest.fixture
 def world() -> Iterator[gym.Env[Any, Any]]:
-    env = gym.make(
-        "SciBoard-Lean-v0", task="steps-closed-form", render_mode="ansi", disable_env_checker=True
-    )
+    env = gym.make("SciBoard-Lean-v0", task="steps-closed-form", render_mode="ansi", disable_env_checker=True)
     yield env
     env.close()
 
