@@ -3,7 +3,7 @@
 python examples/prove_by_tactics.py
 python examples/prove_by_tactics.py --task swap-sides --seed 3
 
-It knows a few tactics and tries them in turn, as far as Lean accepts them. Easy theorems are within its reach;
+It knows a few tactics and tries them in turn, as far as Lean accepts them. Easy theorems are in its reach;
 of harder ones it proves a part, which Coverage Rate shows.
 """
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
 import pytest
 
+from sci_gym.envs.lean.guest import project
 from sci_gym.loader import load_app
 from sci_gym.specs import Action
 
@@ -205,3 +207,22 @@ def test_what_no_proof_needs_never_reaches_lean(world: gym.Env[Any, Any]) -> Non
     state = submit(world, instead("  exact (by native_decide)\n"))
     assert states(state) == {"small": "proved", "large": "refused"}
     assert state["theorems"]["large"]["messages"][0]["text"] == "not allowed in a proof: native_decide"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        FILES["an axiom before"],
+        FILES["a weaker statement, proved"],
+        instead(PROOFS["the axiom behind sorry"]),
+    ],
+    ids=["an axiom", "a weaker statement", "the axiom behind sorry"],
+)
+def test_lean_tells_what_words_would_let_through(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The statement is elaborated once more, and its axioms are told, whatever stands in the file."""
+    monkeypatch.setattr(project, "refusal", lambda proof: "")
+    lean = project.Lean(str(LEAN.found), str(tmp_path))
+    told = project.theorems(lean, project.Text.read(instead("  sorry\n")), project.Text.read(text))
+    assert {name: one["state"] for name, one in told.items()} == {"small": "proved", "large": "open"}
