@@ -50,7 +50,7 @@ class Timing:
     answer_s: float = 10.0
     wait_s: float = 30.0
     code_s: float = 60.0
-    inspect_s: float = 10.0
+    inspect_s: float = 30.0
     resets: int = 3
     launches: int = 3
 

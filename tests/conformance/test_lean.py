@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
 import pytest
 
 from sci_gym.app import App
-from sci_gym.errors import ActionError
+from sci_gym.envs.lean.toolchain import LEAN as TOOLCHAIN
+from sci_gym.errors import ActionError, ConfigurationError
 from sci_gym.loader import load_app
 from sci_gym.specs import Action
 from sci_gym.testing import AppSuite, EnvSuite
@@ -89,3 +91,23 @@ def test_a_kind_that_the_interface_lacks_is_refused(world: gym.Env[Any, Any]) ->
     world.reset(seed=1)
     with pytest.raises(ActionError, match="click is not allowed here"):
         world.step(Action.click(1, 1))
+
+
+@pytest.mark.parametrize("option", [{"observation": "screenshot"}, {"interface": "gui"}])
+def test_there_are_no_pixels_to_ask_for(option: dict[str, str]) -> None:
+    with pytest.raises(ConfigurationError, match="shows nothing; use observation='text'"):
+        gym.make("SciBoard-Lean-v0", disable_env_checker=True, **option)
+
+
+def test_the_default_toolchain_of_elan_is_found(tmp_path: Path) -> None:
+    """Of elan's folder, as of a link to its `lean`, which itself only chooses a toolchain."""
+    for name in ("leanprover--lean4---v4.20.0", "leanprover--lean4---v4.9.0", "other"):
+        (tmp_path / "toolchains" / name / "bin").mkdir(parents=True)
+        (tmp_path / "toolchains" / name / "bin" / "lean").touch(0o755)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "lean").touch(0o755)
+    assert TOOLCHAIN.find(tmp_path) == tmp_path / "toolchains" / "other"
+    (tmp_path / "settings.toml").write_text('default_toolchain = "leanprover/lean4:v4.20.0"\n')
+    chosen = tmp_path / "toolchains" / "leanprover--lean4---v4.20.0"
+    assert TOOLCHAIN.find(tmp_path / "bin" / "lean") == chosen
+    assert TOOLCHAIN.find(chosen) == chosen
