@@ -26,6 +26,7 @@ from sci_gym_protos import vm_agent_pb2 as pb
 _WAIT_FOR_CHANGE_S = 0.5
 _HEALTH_S = 1.0
 _MAX_FILE_BYTES = 2**20
+_LONGEST_INSPECT_S = 60.0  # the daemon allows no more
 _INTERPRETERS = {"shell": ("/bin/bash", "-s"), "python": ("/usr/bin/python3", "-")}
 
 
@@ -59,7 +60,7 @@ class Timing:
         return replace(
             self, quiet_s=self.quiet_s * factor, settle_s=self.settle_s * factor,
             answer_s=self.answer_s * factor, wait_s=self.wait_s * factor,
-            code_s=self.code_s * factor, inspect_s=self.inspect_s * factor,
+            code_s=self.code_s * factor, inspect_s=min(self.inspect_s * factor, _LONGEST_INSPECT_S),
         )  # fmt: skip
 
 
