@@ -21,6 +21,11 @@ class Toolchain(Installation):
         root = super().find(given)
         return _default_toolchain(root) if (root / "toolchains").is_dir() else root
 
+    def holds(self, root: Path) -> bool:
+        """Whether a folder is a toolchain, or elan's with one in it; where Debian puts elan is neither."""
+        whole = super().holds(root) and (root / "lib" / "lean").is_dir()
+        return whole or any((root / "toolchains").glob("*/bin/lean"))
+
 
 def _default_toolchain(elan: Path) -> Path:
     """What is elan's default toolchain, else its last by name; its own root where it has none."""

@@ -111,3 +111,5 @@ def test_the_default_toolchain_of_elan_is_found(tmp_path: Path) -> None:
     chosen = tmp_path / "toolchains" / "leanprover--lean4---v4.20.0"
     assert TOOLCHAIN.find(tmp_path / "bin" / "lean") == chosen
     assert TOOLCHAIN.find(chosen) == chosen
+    assert TOOLCHAIN.holds(tmp_path)
+    assert not TOOLCHAIN.holds(chosen), "a command alone is no toolchain"

@@ -41,7 +41,7 @@ REFUSED = """
     abbrev add_aesop_rules add_decl_doc alias attribute axiom axioms binder_predicate builtin_dsimproc
     builtin_initialize builtin_simproc by_elab class coinductive compile_inductive constant csimp
     declare_command_config_elab declare_config_elab declare_simp_like_tactic declare_syntax_cat def
-    deriving dsimproc dsimproc_decl elab elab_rules elab_stx end eval example export extend_docs extern
+    deriving dsimproc dsimproc_decl elab elab_rules elab_stx end example export extend_docs extern
     gen_injective_theorems grind_pattern implemented_by import include inductive infix infixl infixr
     init_quot initialize initialize_simps instance irreducible_def lcAny lcCast lcErased lcProof
     lcUnreachable lcVoid lemma library_note local macro macro_rules meta method_specs_norm_simp module
@@ -340,7 +340,10 @@ def main() -> None:
         told = json.dumps(judge(command, os.environ["TASK"]), ensure_ascii=False)
         sys.stdout.buffer.write(told.encode())
     else:
-        print(prove(command, sys.stdin.read()))
+        try:
+            print(prove(command, sys.stdin.read()))
+        except (OSError, ValueError) as error:
+            sys.exit("Task.lean is not what it was: " + str(error))
 
 
 if __name__ == "__main__":
