@@ -17,18 +17,24 @@ VM_PACKAGES := qemu-system-x86 qemu-utils mmdebstrap debian-archive-keyring uidm
 # What is played in a virtual machine: small tasks, since an emulated processor is slow.
 VM_TASKS := product-odd plot-2d-and-value
 
-.PHONY: demo test check verify image vm protos packages clean
+.PHONY: demo test check verify image vm lean protos packages clean
 
 demo: $(CORE)
 	tools/install-packages $$($(BIN)/python -m sci_gym.doctor kalgebra)
 	$(BIN)/sci-gym demo
 
-test: $(DEV) packages
+test: $(DEV) packages lean
 	tools/install-packages $(TEST_PACKAGES)
 	$(BIN)/python -m pytest
 
-verify: $(CORE) packages
+verify: $(CORE) packages lean
 	$(BIN)/sci-gym verify --seeds 1 --retries 2 --others 1
+
+# What the tests of Lean run on where no toolchain of the user's is: see docs/lean.md. Not on other processors.
+lean: $(CORE)
+	tools/install-packages tcc
+	$(BIN)/python -m pip install --quiet --editable ".[lean]"
+	[ $$(uname -m) != x86_64 ] || $(BIN)/python -m sci_gym.envs.lean.small_core
 
 # A guest for virtual machines, with all apps or those of APPS; one that is there already is taken.
 image: $(DEV) packages

@@ -91,6 +91,19 @@ def reported(lines: Iterable[str]) -> dict[str, Any]:
     return told
 
 
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What is run in the guest for a policy, where its other code runs.
+
+    Attributes:
+        argv: the command.
+        stdin: its input.
+    """
+
+    argv: tuple[str, ...]
+    stdin: bytes
+
+
 class Desktop(Protocol):
     """What a set-up verb can do with the running desktop."""
 
@@ -120,8 +133,8 @@ class App(abc.ABC):
         verbs: set-up verbs by name without prefix: functions of a `Desktop` and typed keyword arguments.
         predicates: predicates by name without prefix: functions of an `Evidence` and typed keyword arguments.
         inspections: inspections by name without prefix: functions of typed keyword arguments.
-        command_line: what runs code of language "app" in the guest: a command that takes the code on its
-            standard input; empty where the program has no commands.
+        screen: whether there is something to see; else a policy reads what `describe` says, unless it asks
+            for pixels.
     """
 
     name: ClassVar[str]
@@ -133,7 +146,7 @@ class App(abc.ABC):
     verbs: ClassVar[Mapping[str, Callable[..., None]]]
     predicates: ClassVar[Mapping[str, Callable[..., bool]]]
     inspections: ClassVar[Mapping[str, Callable[..., Inspection]]] = {}
-    command_line: ClassVar[tuple[str, ...]] = ()
+    screen: ClassVar[bool] = True
 
     def offering(self, interface: str) -> App:
         """The app as it is started for an interface, "gui", "cli" or "hybrid": the same, unless it says else.
@@ -150,6 +163,14 @@ class App(abc.ABC):
     def late_parts(self, task: TaskSpec) -> tuple[App, ...]:
         """Those of them whose programs are started for some tasks only, this one among them: none."""
         return ()
+
+    def command(self, code: str) -> Command | None:
+        """How to run code in the program's own command language; None where it has none."""
+        return None
+
+    def describe(self, observation: Observation) -> str:
+        """How the program stands in words, for the observation "text"; pure and total as `read_state` is."""
+        return ""
 
     @abc.abstractmethod
     def ready(self, observation: Observation) -> bool:

@@ -115,7 +115,8 @@ def play(
     from sci_gym.play import play as play_by_hand
     from sci_gym.viewer import Viewer
 
-    env = gym.make(load_app(app_name).env_id, task=task, reward="graph", disable_env_checker=True)
+    env_id = load_app(app_name).env_id
+    env = gym.make(env_id, task=task, reward="graph", interface="gui", disable_env_checker=True)
     viewer = Viewer("sci-gym play", interactive=True)
     try:
         url = viewer.open(browser=True)

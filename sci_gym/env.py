@@ -13,6 +13,7 @@ from gymnasium import spaces
 
 from sci_gym import observation as seen
 from sci_gym.app import App
+from sci_gym.bounds import clean
 from sci_gym.coordinator import Coordinator
 from sci_gym.episode import EnvSnapshot, Episode
 from sci_gym.errors import ConfigurationError, InfrastructureError, UnknownNameError
@@ -52,7 +53,7 @@ class EnvOptions:
         interface: "gui", "cli" or "hybrid": which action kinds there are.
         width: of the screen, in pixels.
         height: of the screen, in pixels.
-        render_mode: None, "rgb_array" or "human".
+        render_mode: None, "rgb_array", "ansi" or "human".
     """
 
     observation: str = "screenshot+a11y"
@@ -69,7 +70,7 @@ class SciEnv(gym.Env[dict[str, Any], Any]):
     `step` takes an `Action` or an element of `action_space`; it returns the 5-tuple of Gymnasium.
 
     Observation (a dict; which keys is chosen at make): `screenshot` and `som` uint8 `[height, width, 3]`;
-    `a11y` and `marks`, tables as text; `instruction`.
+    `a11y` and `marks`, tables as text; `text`, how the program stands in words; `instruction`.
 
     Info: `task`, `instruction`, `nodes` (on screen) and `marks` (tuples of A11yNode), `graph` (node id to
     status), `coverage_rate`, `logical_consistency`, `success`, `output` (of CODE and API), and `infra_error`
@@ -80,7 +81,7 @@ class SciEnv(gym.Env[dict[str, Any], Any]):
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012 (Gymnasium declares it as an instance attribute)
-        "render_modes": ["rgb_array", "human"],
+        "render_modes": ["rgb_array", "ansi", "human"],
         "render_fps": 2,
     }
 
@@ -159,10 +160,10 @@ class SciEnv(gym.Env[dict[str, Any], Any]):
         return self._observe(), reward, terminated, truncated, self._info()
 
     def render(self) -> Any:
-        """The current frame, uint8 `[height, width, 3]`, in mode "rgb_array"; None otherwise."""
-        if self.render_mode == "rgb_array" and self._episode is not None:
-            return self._episode.last.screenshot.copy()
-        return None
+        """The frame, uint8 `[height, width, 3]`, in mode "rgb_array"; the observation "text" in "ansi"."""
+        if self._episode is None or self.render_mode in (None, "human"):
+            return None
+        return self._text() if self.render_mode == "ansi" else self._episode.last.screenshot.copy()
 
     def close(self) -> None:
         """End the machine; more than once is fine."""
@@ -314,9 +315,15 @@ class SciEnv(gym.Env[dict[str, Any], Any]):
             "a11y": lambda: seen.describe_tree(shown, marks),
             "som": lambda: seen.draw_marks(self.last.screenshot, marks),
             "marks": lambda: seen.format_nodes(marks, marks),
+            "text": self._text,
         }
         parts = {key: make[key]() for key in OBSERVATIONS[self.options.observation]}
         return {**parts, "instruction": self.task.instruction}
+
+    def _text(self) -> str:
+        """What the program says of itself, then what CODE or API returned."""
+        said = (self.app.describe(self.last), self.last.output)
+        return seen.bounded(clean("\n\n".join(part for part in said if part)))
 
     def _info(self) -> dict[str, Any]:
         verdict = self.verdict

@@ -146,9 +146,9 @@ def make(
     task: Selector = None,
     machine: str | Machine = "auto",
     machine_options: Mapping[str, Any] | None = None,
-    observation: str = "screenshot+a11y",
+    observation: str | None = None,
     reward: str = "graph",
-    interface: str = "gui",
+    interface: str | None = None,
     resolution: tuple[int, int] = (1920, 1080),
     render_mode: str | None = None,
     installation: str | Path | None = None,
@@ -162,11 +162,12 @@ def make(
         task: see `select_tasks`.
         machine: "auto", a name of `machine_names`, or a `Machine`, whose screen must have `resolution`.
         machine_options: what the constructor of the named machine takes beside its size.
-        observation: "screenshot", "a11y", "screenshot+a11y" or "som".
+        observation: "screenshot", "a11y", "screenshot+a11y", "som" or "text"; None: "screenshot+a11y", or
+            "text" where the app shows nothing.
         reward: "sparse" or "graph".
-        interface: "gui", "cli" or "hybrid".
+        interface: "gui", "cli" or "hybrid"; None: "gui", or "cli" where the app shows nothing.
         resolution: (width, height) of the screen, in pixels.
-        render_mode: None, "rgb_array" or "human".
+        render_mode: None, "rgb_array", "ansi" or "human".
         installation: root or executable of a program that you bring, see `sci_gym.installation`; without it,
             what is named by its environment variable or found.
         spares: how many desktops to keep ready for coming resets; each is made in the background, used by
@@ -179,12 +180,23 @@ def make(
     """
     loaded = _placed(app, installation) if isinstance(app, App) else load_app(app, installation)
     width, height = _check_resolution(resolution)
-    options = EnvOptions(observation, reward, interface, width, height, render_mode)
+    looks, works = _defaults(loaded, observation, interface)
+    options = EnvOptions(looks, reward, works, width, height, render_mode)
     maker = _machine_maker(machine, machine_options or {}, MachineSpec(width=width, height=height), spares)
     draw = select_tasks(loaded, task)
     playing = _playing(loaded, task).offering(interface)
     coordinator = Coordinator(maker, playing, timing, spares=spares)
     return SciEnv(playing, draw, coordinator, options)
+
+
+def _defaults(app: App, observation: str | None, interface: str | None) -> tuple[str, str]:
+    if app.screen:
+        return observation or "screenshot+a11y", interface or "gui"
+    if observation not in (None, "text") or interface == "gui":
+        raise ConfigurationError(
+            f"{app.title} shows nothing; use observation='text' and interface='cli', as it does by itself"
+        )
+    return "text", interface or "cli"
 
 
 def make_vector(

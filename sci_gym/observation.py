@@ -74,7 +74,11 @@ def format_nodes(nodes: Iterable[A11yNode], marks: Sequence[A11yNode]) -> str:
         texts = "\t".join(map(_one_line, (node.role, node.name, node.text)))
         x, y, width, height = node.box.x, node.box.y, node.box.width, node.box.height
         lines.append(f"{tags.get(node.index, '')}\t{texts}\t{x}\t{y}\t{width}\t{height}")
-    text = "\n".join(lines)
+    return bounded("\n".join(lines))
+
+
+def bounded(text: str) -> str:
+    """A text that fits into an observation; one beyond `MAX_TEXT_CHARS` is cut, and says so."""
     return text if len(text) <= MAX_TEXT_CHARS else text[: MAX_TEXT_CHARS - len(_CUT)] + _CUT
 
 

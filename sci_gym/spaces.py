@@ -29,6 +29,7 @@ OBSERVATIONS = {
     "a11y": ("a11y",),
     "screenshot+a11y": ("screenshot", "a11y"),
     "som": ("som", "marks"),
+    "text": ("text",),
 }
 MAX_WAIT_S = 60
 MAX_WHEEL_CLICKS = 20
@@ -153,6 +154,7 @@ def make_observation_space(observation: str, width: int, height: int) -> spaces.
         "som": pixels,
         "a11y": UnicodeText(MAX_TREE_CHARS),
         "marks": UnicodeText(MAX_TREE_CHARS),
+        "text": UnicodeText(MAX_TREE_CHARS),
     }
     chosen = {key: each[key] for key in OBSERVATIONS[observation]}
     return spaces.Dict({**chosen, "instruction": UnicodeText(_MAX_INSTRUCTION_CHARS)})

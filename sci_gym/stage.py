@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 from sci_gym import codec
-from sci_gym.app import App, ProgramSpec
+from sci_gym.app import App, Command, ProgramSpec
 from sci_gym.client import VMAgentClient
 from sci_gym.errors import (
     ActionError,
@@ -26,6 +26,8 @@ from sci_gym_protos import vm_agent_pb2 as pb
 _WAIT_FOR_CHANGE_S = 0.5
 _HEALTH_S = 1.0
 _MAX_FILE_BYTES = 2**20
+_LONGEST_INSPECT_S = 60.0  # the daemon allows no more
+_INTERPRETERS = {"shell": ("/bin/bash", "-s"), "python": ("/usr/bin/python3", "-")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,7 @@ class Timing:
     answer_s: float = 10.0
     wait_s: float = 30.0
     code_s: float = 60.0
-    inspect_s: float = 10.0
+    inspect_s: float = 30.0
     resets: int = 3
     launches: int = 3
 
@@ -58,7 +60,7 @@ class Timing:
         return replace(
             self, quiet_s=self.quiet_s * factor, settle_s=self.settle_s * factor,
             answer_s=self.answer_s * factor, wait_s=self.wait_s * factor,
-            code_s=self.code_s * factor, inspect_s=self.inspect_s * factor,
+            code_s=self.code_s * factor, inspect_s=min(self.inspect_s * factor, _LONGEST_INSPECT_S),
         )  # fmt: skip
 
 
@@ -180,7 +182,8 @@ class Stage:
             output = self._run_code(action)
         elif action.kind is Kind.API:
             output = call_api(self.client, action.text)
-        seconds = action.seconds if action.kind is Kind.WAIT else 0.0
+        waits = action.kind is Kind.WAIT and self._app.screen  # without one, nothing is to change
+        seconds = action.seconds if waits else 0.0
         width, height = self.machine.spec.width, self.machine.spec.height
         # What an episode is judged by at its end rests on nothing that was read before.
         return self._step(
@@ -287,21 +290,20 @@ class Stage:
         return observation
 
     def _run_code(self, action: Action) -> str:
-        commands: dict[str, tuple[str, ...]] = {
-            "shell": ("/bin/bash", "-s"),
-            "python": ("/usr/bin/python3", "-"),
-        }
-        if self._app.command_line:
-            commands["app"] = self._app.command_line
-        if action.language not in commands:
+        command = self._command(action)
+        result = self.client.execute(command.argv, stdin=command.stdin, timeout_s=self._timing.code_s)
+        ended = "timed out" if result.timed_out else f"exit code {result.exit_code}"
+        return f"{result.stdout}{result.stderr}[{ended}]"
+
+    def _command(self, action: Action) -> Command:
+        if action.language in _INTERPRETERS:
+            return Command(_INTERPRETERS[action.language], action.text.encode())
+        command = self._app.command(action.text)
+        if command is None:
             raise ActionError(
                 f"action.language: {self._app.title} has no command language; use shell or python"
             )
-        result = self.client.execute(
-            commands[action.language], stdin=action.text.encode(), timeout_s=self._timing.code_s
-        )
-        ended = "timed out" if result.timed_out else f"exit code {result.exit_code}"
-        return f"{result.stdout}{result.stderr}[{ended}]"
+        return command
 
 
 def _is_active(observation: Observation, programs: Collection[str]) -> bool:

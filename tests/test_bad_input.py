@@ -45,7 +45,7 @@ SPACE = make_action_space(kinds_for("gui"), 640, 480)
         ({"machine": "vm"}, "unknown machine 'vm'"),
         ({"resolution": (10, 10)}, "10x10"),
         ({"resolution": "big"}, "must be"),
-        ({"render_mode": "ansi"}, "ansi"),
+        ({"render_mode": "braille"}, "braille"),
     ],
 )
 def test_an_option_that_is_not_is_named(options: dict[str, Any], message: str) -> None:

@@ -303,6 +303,15 @@ def test_compute_is_nothing_but_bounded_arithmetic(load: Load, expression: str, 
     assert reason in message
 
 
+def test_a_text_is_filled_in_once_and_named_as_often_as_needed(load: Load) -> None:
+    """Its braces are plain text wherever it is put."""
+    given = 'a = {choice = [3]}\nfile = {text = "{{x : {a}}}"}'
+    made = task(load(MINIMAL % ("", given)))
+    assert made.parameters["file"] == "{x : 3}"
+    message = fault(load, MINIMAL % ("", 'file = {text = "{later}"}\nlater = {choice = [1]}'))
+    assert message.startswith(":5: parameters.file.text: unknown parameter 'later'")
+
+
 def test_compute_of_text_is_refused(load: Load) -> None:
     message = fault(load, MINIMAL % ("", 'a = {choice = ["x"]}\nb = {compute = "a * 3"}'))
     assert message == ":6: parameters.b.compute: 'a * 3': 'x' is not a number"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from sci_gym.app import ProgramSpec, Requirement
+from sci_gym.app import Command, ProgramSpec, Requirement
 from sci_gym.envs.chimerax import ENV_ID
 from sci_gym.envs.chimerax.installation import INSTALLATION, python_of
 from sci_gym.envs.chimerax.predicates import PREDICATES
@@ -33,7 +33,6 @@ class ChimeraX(BroughtApp):
     )
     verbs: ClassVar[Mapping[str, Callable[..., None]]] = VERBS
     predicates: ClassVar[Mapping[str, Callable[..., bool]]] = PREDICATES
-    command_line: ClassVar[tuple[str, ...]] = COMMAND_LINE
 
     @classmethod
     def started(cls, root: Path) -> tuple[ProgramSpec, ...]:
@@ -59,6 +58,10 @@ class ChimeraX(BroughtApp):
     def offering(self, interface: str) -> Self:
         """With "gui", it has neither its command line nor files of commands."""
         return self.started_with(SCI_GYM_INTERFACE=interface)
+
+    def command(self, code: str) -> Command:
+        """Typed into its command line, line by line."""
+        return Command(COMMAND_LINE, code.encode())
 
     def ready(self, observation: Observation) -> bool:
         """Whether its main window is on screen, menus and all, and the scene fills its area."""

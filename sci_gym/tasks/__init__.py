@@ -16,6 +16,7 @@ One template per file; its id is the file's stem. An example, `calculator-sum.to
     x = {low = 0.0, high = 1.0, step = 0.25}  # floats need a step
     name = {choice = ["p", "q"]}              # an entry may be a list, or a table with fields {name.field}
     sum = {compute = "a + b"}                 # arithmetic on earlier parameters, see below
+    note = {text = "{a} and {b}"}             # a text with earlier parameters in it
 
     [[setup]]                                 # optional: the app's set-up verbs, with their arguments
     verb = "tab"

@@ -1,4 +1,4 @@
-"""The parameters of a template, and how each is drawn: range, choice or compute."""
+"""The parameters of a template, and how each is drawn: range, choice, compute or text."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Annotated, Any
 from pydantic import Discriminator, Field, PlainValidator, Tag, model_validator
 
 from sci_gym.tasks.arithmetic import compute
+from sci_gym.tasks.filling import Filler
 from sci_gym.tasks.grid import Grid
 from sci_gym.tasks.locator import FieldError, KeyPath
 from sci_gym.tasks.tables import Table, known
@@ -101,12 +102,25 @@ class Compute(Table):
             raise FieldError((*path, "compute"), str(exc)) from exc
 
 
+class FilledText(Table):
+    """A text into which the values that come before it are filled."""
+
+    text: str
+
+    def options(self, values: Mapping[str, Any], path: KeyPath) -> Sequence[Any]:
+        """Its one value."""
+        return (Filler(values).text(self.text, (*path, "text")),)
+
+
 def _form(data: Any) -> str:
     keys = data if isinstance(data, dict) else ()
-    return next((form for form in ("choice", "compute") if form in keys), "range")
+    return next((form for form in ("choice", "compute", "text") if form in keys), "range")
 
 
 Parameter = Annotated[
-    Annotated[Range, Tag("range")] | Annotated[Choice, Tag("choice")] | Annotated[Compute, Tag("compute")],
+    Annotated[Range, Tag("range")]
+    | Annotated[Choice, Tag("choice")]
+    | Annotated[Compute, Tag("compute")]
+    | Annotated[FilledText, Tag("text")],
     Discriminator(_form),
 ]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from sci_gym.tasks.document import Document
 from sci_gym.tasks.filling import named_in
 from sci_gym.tasks.locator import FieldError
-from sci_gym.tasks.parameters import Compute, Parameter, Range
+from sci_gym.tasks.parameters import Compute, FilledText, Parameter, Range
 
 
 def wording_faults(document: Document) -> Iterator[FieldError]:
@@ -33,6 +33,8 @@ def wording_faults(document: Document) -> Iterator[FieldError]:
 def _used_by(parameter: Parameter) -> set[str]:
     if isinstance(parameter, Compute):
         return set(re.findall(r"[A-Za-z_]\w*", parameter.compute))
+    if isinstance(parameter, FilledText):
+        return named_in(parameter.text)
     return {parameter.distinct_from} if isinstance(parameter, Range) and parameter.distinct_from else set()
 
 

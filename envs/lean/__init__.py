@@ -1,0 +1,3 @@
+"""Lean 4: theorems to prove, without a screen."""
+
+ENV_ID = "SciBoard-Lean-v0"

@@ -1,0 +1,95 @@
+"""Lean as an app: a file with theorems to prove, the judge that reads it, and tactics as command language."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+from sci_gym.app import Command, Desktop, ProgramSpec, Requirement
+from sci_gym.envs.lean import ENV_ID
+from sci_gym.envs.lean.predicates import PREDICATES
+from sci_gym.envs.lean.state import JUDGE, observed, words
+from sci_gym.envs.lean.toolchain import LEAN
+from sci_gym.installation import BroughtApp, Installation
+from sci_gym.specs import Inspection, Observation
+
+FOLDER = Path(__file__).resolve().parent
+FILE = "Task.lean"
+_SCRIPT = FOLDER / "guest" / "project.py"
+_PYTHON = "/usr/bin/python3"
+
+
+def project(desktop: Desktop, *, text: str) -> None:
+    """Write the file to be worked on, `Task.lean`."""
+    desktop.put_file(FILE, text.encode())
+
+
+class Lean(BroughtApp):
+    """Lean 4, without a screen: proofs are written tactic by tactic, or as a whole."""
+
+    name: ClassVar[str] = "lean"
+    env_id: ClassVar[str] = ENV_ID
+    title: ClassVar[str] = "Lean"
+    folder: ClassVar[Path] = FOLDER
+    screen: ClassVar[bool] = False
+    installation: ClassVar[Installation] = LEAN
+    requirements: ClassVar[tuple[Requirement, ...]] = (
+        Requirement(_PYTHON, "python3", "judges proofs in the guest"),
+    )
+    verbs: ClassVar[Mapping[str, Callable[..., None]]] = {"project": project}
+    predicates: ClassVar[Mapping[str, Callable[..., bool]]] = PREDICATES
+
+    @classmethod
+    def started(cls, root: Path) -> tuple[ProgramSpec, ...]:
+        """Nothing: Lean runs when there is something to check."""
+        return ()
+
+    @classmethod
+    def at(cls, given: str | Path | None = None) -> Self:
+        """The app on a toolchain, whose `lean` judges."""
+        placed = super().at(given)
+        type(placed).inspections = {"judge": placed.judge}
+        return placed
+
+    def judge(self, *, text: str) -> Inspection:
+        """Whether `Task.lean` is the task's `text` but for proofs, and which theorems Lean accepts."""
+        return Inspection(
+            name=JUDGE,
+            argv=(_PYTHON, "-I", "-", self._lean, "judge"),
+            stdin=_SCRIPT.read_bytes(),
+            env={"TASK": text},
+            watches=(FILE,),
+        )
+
+    def command(self, code: str) -> Command:
+        """Tactics for the first theorem that is open, see `guest/project.py`."""
+        return Command((_PYTHON, "-I", "-c", _SCRIPT.read_text(), self._lean, "prove"), code.encode())
+
+    def describe(self, observation: Observation) -> str:
+        """The file, and for each theorem how it stands and what Lean says, open goals included."""
+        return words(observed(observation))
+
+    def ready(self, observation: Observation) -> bool:
+        """Always: nothing has to come up."""
+        return True
+
+    def read_state(self, observation: Observation) -> Mapping[str, Any]:
+        """What the judge says of the project.
+
+        Keys:
+            text: what `Task.lean` holds.
+            fault: why it is not the task's file any more, or was not judged; else "".
+            theorems: of each theorem of the task `{"state", "messages", "axioms"}`. state: "proved", "open"
+                (it has goals left, or `sorry` in it), "wrong" (Lean refuses it) or "refused" (it has in it
+                what no proof needs); messages: Lean's, each `{"line", "severity", "text"}`; axioms: what a
+                theorem that Lean accepts rests on.
+        """
+        return observed(observation)
+
+    @property
+    def _lean(self) -> str:
+        return str(self.root / self.installation.executable)
+
+
+APP = Lean()
