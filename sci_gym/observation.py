@@ -55,7 +55,7 @@ def find_marks(tree: A11yTree, width: int, height: int) -> tuple[A11yNode, ...]:
             continue
         seen_part = node.box.clip(width, height)
         x, y = seen_part.center
-        if 0 <= x < width and 0 <= y < height and seen_part.width:
+        if 0 <= x < width and 0 <= y < height and min(seen_part.width, seen_part.height) > 0:
             seen.add(node.box)
             marks.append(node)
     return tuple(marks)
