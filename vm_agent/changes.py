@@ -10,12 +10,14 @@ import ctypes
 import mmap
 from typing import Iterable, Iterator, Sequence
 
-from sci_gym_vm_agent.capture import BYTES_PER_PIXEL, Band
-from sci_gym_vm_agent.damage import Rectangle
+from sci_gym_vm_agent.capture import BYTES_PER_PIXEL
+from sci_gym_vm_agent.damage import Rectangle, around
 
 _BLOCK_ROWS = 16
 _CELL_PX = 16
 _GAP_ROWS = 8
+Rows = tuple[int, int]
+"""The first, and one past the last."""
 _libc = ctypes.CDLL(None)
 _libc.memcmp.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t]
 _libc.memcmp.restype = ctypes.c_int
@@ -32,11 +34,14 @@ class Changes:
         self._new = ctypes.addressof(ctypes.c_char.from_buffer(memory))
         self._old = ctypes.addressof(ctypes.c_char.from_buffer(self._before))
 
-    def take(self, bands: Sequence[Band]) -> list[Rectangle]:
-        """The rectangles within these rows that differ since the last call."""
+    def take(self, bands: Sequence[Rectangle]) -> list[Rectangle]:
+        """The rectangles within bands, which share no row, that differ since the last call.
+
+        Outside of the bands nothing may have changed in their rows.
+        """
         found = []
-        for band in bands:
-            for top, bottom in _grouped(self._changed_rows(*band)):
+        for _, y, _, height in bands:
+            for top, bottom in _grouped(self._changed_rows(y, y + height)):
                 found.append(self._narrow(top, bottom))
                 start = top * self._stride
                 ctypes.memmove(self._old + start, self._new + start, (bottom - top) * self._stride)
@@ -44,13 +49,9 @@ class Changes:
 
     def _changed_rows(self, top: int, bottom: int) -> Iterator[int]:
         for block in range(top, bottom, _BLOCK_ROWS):
-            rows = min(_BLOCK_ROWS, bottom - block)
-            if self._differs(block * self._stride, rows * self._stride):
-                yield from (
-                    row
-                    for row in range(block, block + rows)
-                    if self._differs(row * self._stride, self._stride)
-                )
+            rows = range(block, min(block + _BLOCK_ROWS, bottom))
+            if self._differs(block * self._stride, len(rows) * self._stride):
+                yield from (row for row in rows if self._differs(row * self._stride, self._stride))
 
     def _narrow(self, top: int, bottom: int) -> Rectangle:
         """The rectangle around what differs in some rows, to within a cell's width."""
@@ -88,7 +89,7 @@ class Changes:
         return bool(_libc.memcmp(self._new + start, self._old + start, size))
 
 
-def _grouped(rows: Iterator[int]) -> Iterator[Band]:
+def _grouped(rows: Iterator[int]) -> Iterator[Rows]:
     """Rows that lie close together as (first, one past the last)."""
     first = last = -1
     for row in rows:
@@ -102,12 +103,12 @@ def _grouped(rows: Iterator[int]) -> Iterator[Band]:
         yield first, last + 1
 
 
-def merge_bands(bands: Iterable[Band]) -> list[Band]:
-    """The same rows in bands that do not touch, from the top."""
-    merged: list[Band] = []
-    for top, bottom in sorted(bands):
-        if merged and top <= merged[-1][1]:
-            merged[-1] = merged[-1][0], max(bottom, merged[-1][1])
+def merge_bands(places: Iterable[Rectangle]) -> list[Rectangle]:
+    """Rectangles that share no row and cover the given ones, from the top."""
+    merged: list[Rectangle] = []
+    for place in sorted(places, key=lambda place: place[1]):
+        if merged and place[1] <= merged[-1][1] + merged[-1][3]:
+            merged[-1] = around([merged[-1], place])
         else:
-            merged.append((top, bottom))
+            merged.append(place)
     return merged

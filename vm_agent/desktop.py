@@ -103,8 +103,9 @@ class Desktop:
         self.name = f":{await self._base.address('display')}"
         self.display: Display = await self.call(Display, self.name)
         self._screen: Screen = await self.call(
-            Screen, self.name, self.display.root.id, self.display.width, self.display.height, self._frame_fd
-        )
+            Screen, self.name, self.display.root.id, self.display.width, self.display.height,
+            self.display.depth, self._frame_fd,
+        )  # fmt: skip
         await self.call(self.display.set_root_text, "AT_SPI_BUS", at_spi)
         self.clipboard = Clipboard(self.name)
         self.accessibility = Accessibility(at_spi, self._changed)

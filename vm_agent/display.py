@@ -42,6 +42,7 @@ class Display:
         self.root = self._screen.root
         self.width = int(self._screen.width_in_pixels)
         self.height = int(self._screen.height_in_pixels)
+        self.depth = int(self._screen.root_depth)
         self._keyboard = Keyboard(self._display)
         self._atoms: dict[str, int] = {}
         self._windows: dict[int, Window] = {}

@@ -18,12 +18,14 @@ _STRIP_PIXELS = 2**16  # compressed, decompressed and drawn while they are in a 
 class Screen:
     """The screen of one display. Not thread-safe: all calls come from one thread."""
 
-    def __init__(self, display: str, root: int, width: int, height: int, frame_fd: Optional[int]) -> None:
+    def __init__(
+        self, display: str, root: int, width: int, height: int, depth: int, frame_fd: Optional[int]
+    ) -> None:
         """Watch and capture a display; `frame_fd` is memory for frames that the host maps as well."""
         self._width, self._height = width, height
         self._shared = frame_fd is not None
         self._damage = DamageLog(display)
-        self._capture = Capture(display, root, width, height, frame_fd)
+        self._capture = Capture(display, root, width, height, depth, frame_fd)
         self._changes = Changes(self._capture.memory, width, height)
         self._generations = itertools.count(1)
         self._last = self._base = 0
@@ -61,7 +63,7 @@ class Screen:
             self._take_in(damaged)
 
     def _take_in(self, damaged: Sequence[Rectangle]) -> None:
-        bands = merge_bands((y, y + height) for _, y, _, height in damaged)
+        bands = merge_bands(damaged)
         self._capture.stamp(0)
         self._capture.copy(bands)
         changed = self._changes.take(bands)
