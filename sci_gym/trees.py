@@ -6,7 +6,7 @@ What the guest says is checked before anything is made of it: it may lie about n
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from google.protobuf.message import DecodeError
 
@@ -33,7 +33,7 @@ class TreeStore:
         self.tree = A11yTree()
         self.generation = 0
         self._message = pb.Tree()
-        self._known: Known = {}
+        self._data: list[bytes] = []
         self._names: Mapping[int, str] = {}
 
     def apply(self, message: pb.Tree, names: Mapping[int, str]) -> None:
@@ -51,27 +51,45 @@ class TreeStore:
             if names == self._names:
                 return
             message = self._message
-        known = self._known if names == self._names else {}
-        nodes = unpack_nodes(message, names, known)
+        data = list(message.nodes)
+        _check(message, data)
+        nodes = self._unpack(message, data, names)
         self.tree = A11yTree(nodes, message.truncated)
-        self._message, self._names = message, dict(names)
-        self._known = dict(zip(message.nodes, nodes, strict=True))
+        self._message, self._names, self._data = message, dict(names), data
         self.generation = message.generation
 
+    def _unpack(self, message: pb.Tree, data: list[bytes], names: Mapping[int, str]) -> tuple[A11yNode, ...]:
+        """The nodes; those that are here are not unpacked again, and most often they are in their places."""
+        here = self.tree.nodes
+        if names != self._names:
+            return _unpack_nodes(message.parents, data, names, {})
+        if message.parents != self._message.parents:
+            return _unpack_nodes(message.parents, data, names, dict(zip(self._data, here, strict=True)))
+        nodes = list(here)
+        for index, (new, old) in enumerate(zip(data, self._data, strict=True)):
+            if new != old:
+                nodes[index] = _unpack_node(index, here[index].parent, new, names)
+        return tuple(nodes)
 
-def unpack_nodes(tree: pb.Tree, names: Mapping[int, str], known: Known) -> tuple[A11yNode, ...]:
+
+def _check(tree: pb.Tree, data: Sequence[bytes]) -> None:
+    at_most("nodes", len(data), MAX_NODES)
+    at_most("bytes of nodes", sum(map(len, data)), MAX_TREE_CHARS)
+    if len(tree.parents) != len(data):
+        raise ProtocolError("daemon", f"sent {len(data)} nodes with {len(tree.parents)} parents")
+
+
+def _unpack_nodes(
+    parents: Iterable[int], data: Iterable[bytes], names: Mapping[int, str], known: Known
+) -> tuple[A11yNode, ...]:
     """The nodes in depth-first order; those in `known` are not unpacked again."""
-    at_most("nodes", len(tree.nodes), MAX_NODES)
-    at_most("bytes of nodes", sum(map(len, tree.nodes)), MAX_TREE_CHARS)
-    if len(tree.parents) != len(tree.nodes):
-        raise ProtocolError("daemon", f"sent {len(tree.nodes)} nodes with {len(tree.parents)} parents")
     nodes = []
-    for index, (parent, data) in enumerate(zip(tree.parents, tree.nodes, strict=True)):
+    for index, (parent, one) in enumerate(zip(parents, data, strict=True)):
         if not -1 <= parent < index:
             raise ProtocolError("daemon", f"sent a tree whose node {index} has the parent {parent}")
-        node = known.get(data)
+        node = known.get(one)
         if node is None:
-            node = _unpack_node(index, parent, data, names)
+            node = _unpack_node(index, parent, one, names)
         elif (node.index, node.parent) != (index, parent):
             node = node.at(index, parent)
         nodes.append(node)

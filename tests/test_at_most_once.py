@@ -17,7 +17,7 @@ from sci_gym.errors import DisconnectedError, InfrastructureError
 from sci_gym.loader import load_app
 from sci_gym.machines import Endpoint, MachineSpec, SandboxMachine
 from sci_gym.specs import State
-from sci_gym.trees import unpack_nodes
+from sci_gym.trees import TreeStore
 from sci_gym_protos import vm_agent_pb2 as pb
 from sci_gym_protos import vm_agent_pb2_grpc as rpc
 from tests.raw import channel, metadata
@@ -128,8 +128,9 @@ class Line:
 
 
 def line_of(observation: pb.Observation) -> str:
-    nodes = unpack_nodes(observation.tree, {}, {})
-    return next(node.text for node in nodes if node.role == "text" and node.has(State.FOCUSED))
+    trees = TreeStore()
+    trees.apply(observation.tree, {})
+    return next(node.text for node in trees.tree if node.role == "text" and node.has(State.FOCUSED))
 
 
 @pytest.fixture
