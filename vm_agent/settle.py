@@ -17,8 +17,7 @@ from sci_gym_vm_agent.rest import Rest, Unknowable
 _REPEATS = 4
 _ROUNDS = 8
 _CELL_PX = 64
-_LOOK_AGAIN_S = 0.001
-_LOOK_AGAIN_AT_MOST_S = 0.004
+_LOOK_AGAIN_S = 0.0005
 
 
 class Activity:
@@ -149,8 +148,8 @@ async def _wait_for_quiet(
 ) -> Outcome:
     loop = asyncio.get_running_loop()
     start = loop.time()
-    pause_s = _LOOK_AGAIN_S
     while True:
+        looked = loop.time()
         wakes_s = _look(rest)
         if wakes_s is None:
             activity.busy_s = loop.time()
@@ -163,8 +162,8 @@ async def _wait_for_quiet(
             return Outcome.QUIET
         if now >= end:
             raise asyncio.TimeoutError
+        pause_s = max(_LOOK_AGAIN_S, now - looked)  # so that looking takes half of a processor at most
         await activity.next_change(min(wakes_s or pause_s, end - now))
-        pause_s = min(pause_s * 2, _LOOK_AGAIN_AT_MOST_S)
 
 
 def _look(rest: Rest) -> float | None:
