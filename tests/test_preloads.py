@@ -24,6 +24,7 @@ if descriptor is not None:
     import builtins
     builtins.report = report
 """
+WITNESS = "memfd:sci-gym-witness"
 PROGRAM = """
 import subprocess, sys, time
 done = True
@@ -59,6 +60,26 @@ def test_no_other_program_loads_it(client: VMAgentClient) -> None:
     assert result.stdout == "False\n"
 
 
+@pytest.mark.parametrize("app", ["kalgebra", "texstudio"])
+def test_a_qt_program_counts_the_changes_of_its_items(client: VMAgentClient, app: str) -> None:
+    """It has the memory mapped to count in, which nothing that it starts can write to."""
+    (program,) = load_app(app).programs
+    client.launch(
+        program.name, program.argv, env=program.env, **program.module, register_s=program.register_s,
+        max_launches=3,
+    )  # fmt: skip
+    told = [one for one in psutil.Process().children(recursive=True) if WITNESS in maps_of(one)]
+    assert [one.name() for one in told if app in one.name()]
+    assert not [one for one in told if app in one.name() and WITNESS in descriptors_of(one)]
+
+
+def test_another_program_is_left_as_it_is(client: VMAgentClient) -> None:
+    client.launch("program", ["/usr/bin/python3", "-c", "input()"])
+    others = [one for one in psutil.Process().children(recursive=True) if one.cmdline()[-1:] == ["input()"]]
+    assert others
+    assert not [one for one in others if WITNESS in maps_of(one)]
+
+
 @pytest.mark.parametrize("app", ["kalgebra", "texstudio", "grass_gis"])
 def test_what_a_program_starts_cannot_report_in_its_name(client: VMAgentClient, app: str) -> None:
     """It inherits no channel: neither a compiler that TeXstudio runs, nor a command in GRASS's console."""
@@ -72,6 +93,15 @@ def test_what_a_program_starts_cannot_report_in_its_name(client: VMAgentClient, 
     for one in told:
         info = Path(f"/proc/{one.pid}/fdinfo/{channel_of(one)}").read_text()
         assert int(info.partition("flags:")[2].split()[0], 8) & os.O_CLOEXEC
+
+
+def maps_of(process: psutil.Process) -> str:
+    return Path(f"/proc/{process.pid}/maps").read_text()
+
+
+def descriptors_of(process: psutil.Process) -> str:
+    folder = Path(f"/proc/{process.pid}/fd")
+    return " ".join(os.readlink(one) for one in folder.iterdir())
 
 
 def channel_of(process: psutil.Process) -> str:

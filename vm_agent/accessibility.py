@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from typing import Any, Callable, Dict, List, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from sci_gym_protos import vm_agent_pb2 as pb
 from sci_gym_vm_agent.bus import BUS, BUS_INTERFACE, PART, Batch, Bus
@@ -12,7 +12,7 @@ from sci_gym_vm_agent.damage import Rectangle
 from sci_gym_vm_agent.dbus import Message, Method, address_of
 from sci_gym_vm_agent.errors import PartUnavailable
 from sci_gym_vm_agent.objects import GET_CHILDREN, GET_NAME, Key
-from sci_gym_vm_agent.tree import AccessibilityTree
+from sci_gym_vm_agent.tree import AccessibilityTree, Root
 
 _REGISTRY = "org.a11y.atspi.Registry"
 _ROOT = address_of(_REGISTRY, "/org/a11y/atspi/accessible/root")
@@ -78,7 +78,7 @@ class Accessibility:
 
     async def read(
         self, request: pb.ObserveRequest, damage: Sequence[Rectangle], program_of: Callable[[int], int],
-        max_nodes: int, limit_s: float,
+        item_changes: Callable[[int], Optional[int]], max_nodes: int, limit_s: float,
     ) -> pb.Tree:  # fmt: skip
         """Read every program's tree; see `AccessibilityTree.read`.
 
@@ -86,13 +86,16 @@ class Accessibility:
             request: which part of the tree, and whether what was read before counts.
             damage: where pixels changed since the last call.
             program_of: process id to the id of the launched program, 0 for another process.
+            item_changes: how often what a program's lists and tables hold has changed; None: not known.
             max_nodes: of the tree.
             limit_s: to read it.
         """
         roots = await self.applications()  # its answer comes after all events that were sent before
-        tree = AccessibilityTree(self._bus, self._generations) if request.fresh_tree else self._tree
-        return await tree.read(
-            [(root, program_of(pid)) for root, pid in roots], damage,
+        if request.fresh_tree:
+            self._tree = AccessibilityTree(self._bus, self._generations)
+        programs = [(root, program_of(pid)) for root, pid in roots]
+        return await self._tree.read(
+            [Root(root, program, item_changes(program)) for root, program in programs], damage,
             whole=request.tree == pb.ObserveRequest.TREE_ALL, max_nodes=max_nodes, limit_s=limit_s,
         )  # fmt: skip
 

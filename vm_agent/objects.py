@@ -169,7 +169,7 @@ class Reader:
             self._ask_states()
             if knowledge == CONTENT:
                 self._ask_label()
-        elif self._thing.interfaces is not None and self._thing.shows:
+        elif self._thing.shows if self._thing.interfaces is not None else self._whole:
             self._ask_states()
             self._ask_rest()
         else:

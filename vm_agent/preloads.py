@@ -1,4 +1,4 @@
-"""Start-up modules: the caller's source, laid out so that a program loads it before its own code runs.
+"""What a program loads before its own code runs: the caller's start-up module, and our witness.
 
 C is compiled to a library for LD_PRELOAD. Python becomes the module `usercustomize`, which the interpreter
 itself imports when it starts, from a folder of its own on the program's PYTHONPATH.
@@ -10,10 +10,11 @@ import asyncio
 import os
 import tempfile
 from pathlib import Path
-from typing import Mapping, Optional, Sequence
+from typing import Dict, Mapping, Optional, Sequence
 
 from sci_gym_protos import vm_agent_pb2 as pb
 from sci_gym_vm_agent.errors import InvalidArgument
+from sci_gym_vm_agent.witness import SOURCE as WITNESS
 
 _COMPILERS = ("tcc", "gcc", "cc")
 _COMPILE_S = 30.0
@@ -37,21 +38,42 @@ def check_preload(request: pb.LaunchRequest) -> None:
         raise InvalidArgument(f"launch.preload_py: is no Python ({error})") from error
 
 
-async def lay_out(request: pb.LaunchRequest, folder: Path) -> Mapping[str, str]:
-    """Put a program's start-up module below `folder`; returns the variables that make the program load it.
+class Preloads:
+    """Lays out what programs load, below a folder that cells see; a source is compiled once."""
 
-    Raises:
-        InvalidArgument: it does not compile.
-    """
-    if request.preload_c:
-        return {"LD_PRELOAD": str(await _compile(request.preload_c, folder))}
-    if not request.preload_py:
-        return {}
-    place = Path(tempfile.mkdtemp(dir=folder))
-    place.chmod(0o755)
-    (place / "usercustomize.py").write_text(request.preload_py)
-    others = request.env.get("PYTHONPATH", "")
-    return {"PYTHONPATH": os.pathsep.join(filter(None, (str(place), others)))}
+    def __init__(self, folder: Path) -> None:
+        """Put everything below `folder`."""
+        self._folder = folder
+        self._libraries: Dict[str, asyncio.Task[Path]] = {}
+
+    async def lay_out(self, request: pb.LaunchRequest) -> Mapping[str, str]:
+        """The variables that make a program load its start-up module, and the witness where that compiles.
+
+        Raises:
+            InvalidArgument: the module does not compile.
+        """
+        sources = [WITNESS, *filter(None, (request.preload_c,))]
+        witness, *modules = await asyncio.gather(*map(self._compile, sources), return_exceptions=True)
+        for module in modules:
+            if isinstance(module, BaseException):
+                raise module
+        libraries = [library for library in (witness, *modules) if isinstance(library, Path)]
+        variables = {"LD_PRELOAD": ":".join(map(str, libraries))} if libraries else {}
+        if request.preload_py:
+            variables["PYTHONPATH"] = self._lay_out_python(request)
+        return variables
+
+    async def _compile(self, source: str) -> Path:
+        if source not in self._libraries:
+            self._libraries[source] = asyncio.create_task(_compile(source, self._folder))
+        return await self._libraries[source]
+
+    def _lay_out_python(self, request: pb.LaunchRequest) -> str:
+        place = Path(tempfile.mkdtemp(dir=self._folder))
+        place.chmod(0o755)
+        (place / "usercustomize.py").write_text(request.preload_py)
+        others = request.env.get("PYTHONPATH", "")
+        return os.pathsep.join(filter(None, (str(place), others)))
 
 
 async def _compile(source: str, folder: Path) -> Path:

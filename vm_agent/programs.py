@@ -13,8 +13,9 @@ from sci_gym_protos import vm_agent_pb2 as pb
 from sci_gym_vm_agent.accessibility import Accessibility
 from sci_gym_vm_agent.cells import Cell, CellPlan, check_command, exit_code, start_cell
 from sci_gym_vm_agent.errors import InvalidArgument, LimitExceeded, NotFound, PartUnavailable
-from sci_gym_vm_agent.preloads import check_preload, lay_out
+from sci_gym_vm_agent.preloads import Preloads, check_preload
 from sci_gym_vm_agent.settle import Activity
+from sci_gym_vm_agent.witness import VARIABLE, Witness
 
 MAX_PROGRAMS = 32
 _STDERR_BYTES = 4096
@@ -37,6 +38,7 @@ class RunningProgram:
         self.note = ""
         self.state: dict[str, str] = {}
         self._stderr = bytearray()
+        self._witness: Optional[Witness] = None
         self._readers: list[asyncio.Task[None]] = []
 
     @property
@@ -51,22 +53,31 @@ class RunningProgram:
             self._main_pid = self.cell.main_pid() or 0
         return self._main_pid
 
+    @property
+    def item_changes(self) -> Optional[int]:
+        """How often what its lists and tables hold has changed; None where it does not count that."""
+        return self._witness.count if self._witness is not None else None
+
     async def start(self, plan: CellPlan, preload: Mapping[str, str]) -> None:
-        """Start it in a new cell, with the channel and the variables of its start-up module."""
+        """Start it in a new cell, with what it loads first and the channels of that."""
         self.launches += 1
         self._main_pid = 0
         self.state.clear()
         # Sockets, which unlike a pipe cannot be opened anew below /proc by what else runs in the cell.
         read_end, write_end = (end.detach() for end in socket.socketpair())
-        env = {**self.request.env, **preload}
-        if preload:
+        witness = Witness()
+        env = {**self.request.env, **preload, VARIABLE: str(witness.descriptor)}
+        if self.request.preload_c or self.request.preload_py:
             env["SCI_GYM_STATE_FD"] = str(write_end)
         try:
             self.cell = await start_cell(
-                plan, self.request.argv, env, stderr=asyncio.subprocess.PIPE, pass_fds=(write_end,)
-            )
+                plan, self.request.argv, env, stderr=asyncio.subprocess.PIPE,
+                pass_fds=(write_end, witness.descriptor),
+            )  # fmt: skip
         finally:
             os.close(write_end)
+            witness.close()
+        self._witness = witness
         self._readers = [
             asyncio.create_task(self._read_state(read_end)),
             asyncio.create_task(self._read_stderr(self.cell)),
@@ -129,6 +140,7 @@ class Programs:
     def __init__(self, plan: CellPlan, accessibility: Accessibility, activity: Activity) -> None:
         """Launch into cells of `plan`."""
         self._plan = plan
+        self._preloads = Preloads(plan.preloads)
         self._accessibility = accessibility
         self._activity = activity
         self._ids = itertools.count(1)
@@ -142,6 +154,11 @@ class Programs:
         """Return the id of the program whose main process has this id, else 0."""
         return next((one.id for one in self if one.running and one.main_pid == pid), 0)
 
+    def item_changes(self, program_id: int) -> Optional[int]:
+        """How often what a program's lists and tables hold has changed; None where nobody counts that."""
+        program = self._programs.get(program_id)
+        return program.item_changes if program is not None else None
+
     def named(self, pid: int) -> Optional[str]:
         """Return the name of the program whose main process has this id."""
         return next((one.request.name for one in self if one.running and one.main_pid == pid), None)
@@ -154,7 +171,7 @@ class Programs:
             PartUnavailable: it never registered; the message holds the end of its stderr.
         """
         self._check(request)
-        preload = await lay_out(request, self._plan.preloads)
+        preload = await self._preloads.lay_out(request)
         program = RunningProgram(next(self._ids), request)
         self._programs[program.id] = program
         try:

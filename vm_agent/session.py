@@ -141,7 +141,7 @@ class Session:
         if not request.fresh_tree:
             self._again = [] if self._outcome is Outcome.AT_REST else changed
         tree = await self._desktop.accessibility.read(
-            request, [*changed, *again], self._desktop.programs.owner,
+            request, [*changed, *again], self._desktop.programs.owner, self._desktop.programs.item_changes,
             max_nodes=min(request.max_nodes or MAX_NODES, MAX_NODES),
             limit_s=request.tree_ms / 1000 if request.tree_ms else _WALK_S,
         )  # fmt: skip

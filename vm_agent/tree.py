@@ -1,7 +1,8 @@
 """The accessibility tree, kept up to date: after a change only what can have changed is read again.
 
-What can have changed is told by two witnesses: the programs' own accessibility events, and the places where
-pixels changed (XDamage), since programs are silent about much that can be seen, such as rows that scroll.
+What can have changed is told by the programs' own accessibility events, by the places where pixels changed
+(XDamage), since programs are silent about much that can be seen, such as rows that scroll, and, for lists and
+tables that are not on screen, by the signals within Qt programs (see `witness`).
 A soak holds that the tree equals a full walk after random actions (`sci-gym soak`).
 """
 
@@ -10,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 from dataclasses import dataclass
-from typing import Container, Dict, Iterator, List, Optional, Sequence, Set, Tuple
+from typing import Container, Dict, Iterator, List, NamedTuple, Optional, Sequence, Set, Tuple
 
 from sci_gym_protos import vm_agent_pb2 as pb
 from sci_gym_vm_agent.bus import Batch, Bus
@@ -42,8 +43,8 @@ _ITEM_EVENTS = frozenset(
         "RowReordered", "RowDeleted", "ColumnInserted", "ColumnReordered", "ColumnDeleted", "ChildrenChanged",
     }
 )  # fmt: skip
-# Qt tells nothing of what fills a view of items. On screen its pixels do; a hidden one is looked at after
-# each change, one with very many items for their number only.
+# Qt tells nothing of what fills a view of items. On screen its pixels do; a hidden one is looked at after any
+# change, of the program's items where those are counted; one with very many items for their number only.
 _MAX_HIDDEN_ITEMS = 100
 _ITEM_VIEWS = frozenset({"table", "tree", "tree table", "list", "list box"})
 _DOCUMENT_EVENTS = frozenset({"LoadComplete", "Reload"})
@@ -55,8 +56,23 @@ _SECRETLY_FOCUSABLE = frozenset(
 _SILENT_EVENTS = frozenset({"TextCaretMoved", "TextSelectionChanged", "TextAttributesChanged"})
 Event = Tuple[Key, str, str]
 """The object, the event's member such as "StateChanged", and its detail such as "focused"."""
-Roots = Sequence[Tuple[Key, int]]
-"""Each program's root object, and the id of the launched program (0: another process)."""
+
+
+class Root(NamedTuple):
+    """A program on the accessibility bus.
+
+    Attributes:
+        key: its root object.
+        program_id: of the launched program; 0: another process.
+        item_changes: how often what its lists and tables hold has changed; None: not known.
+    """
+
+    key: Key
+    program_id: int
+    item_changes: Optional[int]
+
+
+Roots = Sequence[Root]
 
 
 class AccessibilityTree:
@@ -71,6 +87,7 @@ class AccessibilityTree:
         self._doubted = 0
         self._touched = False
         self._made: Dict[Tuple[bool, int], _Made] = {}
+        self._item_changes: Dict[str, Optional[int]] = {}
 
     def notice(self, event: Event) -> None:
         """Remember that an object changed."""
@@ -96,13 +113,16 @@ class AccessibilityTree:
             max_nodes: more nodes than this are left out, and the tree is marked truncated.
             limit_s: so is a tree that takes longer to read; what could not be read again stands as it was.
         """
-        if self._events or damage or self._touched:
-            self._doubt([key for key, _ in roots], damage)
+        items = self._item_changes
+        self._item_changes = {root.key[0]: root.item_changes for root in roots}
+        if self._events or damage or self._touched or self._item_changes != items:
+            same = {name for name, count in items.items() if count and self._item_changes.get(name) == count}
+            self._doubt([root.key for root in roots], damage, same)
         made = self._made.get((whole, max_nodes))
         if made is not None and made.doubted == self._doubted and made.roots == tuple(roots):
             return made.tree
         walk = _Walk(self._things, whole, max_nodes)
-        in_time = await walk.read(self._bus, [key for key, _ in roots], limit_s)
+        in_time = await walk.read(self._bus, [root.key for root in roots], limit_s)
         tree = walk.assemble(roots, keep=in_time)
         tree.truncated |= not in_time
         self._number(tree, made)
@@ -121,7 +141,7 @@ class AccessibilityTree:
         )
         tree.generation = old.generation if old is not None and same else next(self._generations)
 
-    def _doubt(self, roots: Sequence[Key], damage: Sequence[Rectangle]) -> None:
+    def _doubt(self, roots: Sequence[Key], damage: Sequence[Rectangle], same_items: Set[str]) -> None:
         """Mark what events and changed pixels cast doubt on, and the windows, which come in silence."""
         self._doubted = next(self._doubts)
         events, self._events, self._touched = self._events, {}, False
@@ -142,7 +162,7 @@ class AccessibilityTree:
                 thing.description = None  # what it explains can change while its own text stays the same
                 thing.doubt(STALE)
         self._doubt_damaged(damage)
-        self._doubt_hidden_items()
+        self._doubt_hidden_items(same_items)
 
     def _doubt_damaged(self, damage: Sequence[Rectangle]) -> None:
         for x, y, width, height in map(_with_border, damage):
@@ -154,10 +174,10 @@ class AccessibilityTree:
                 if place[0] + place[2] > x and place[1] + place[3] > y:
                     thing.doubt(STALE)
 
-    def _doubt_hidden_items(self) -> None:
-        """Doubt the views of items that are not on screen, whatever they say of themselves."""
+    def _doubt_hidden_items(self, same: Set[str]) -> None:
+        """Doubt the views of items that are not on screen, but for programs whose items are the same."""
         for thing in self._things.values():
-            if thing.role in _ITEM_VIEWS and not thing.is_on_screen:
+            if thing.role in _ITEM_VIEWS and thing.key[0] not in same and not thing.is_on_screen:
                 thing.doubt(STALE)
                 if len(thing.children) <= _MAX_HIDDEN_ITEMS:
                     doubt_children(self._things, thing, CONTENT)
@@ -171,6 +191,8 @@ class AccessibilityTree:
             thing.description = None
         elif member in _ITEM_EVENTS:
             doubt_children(self._things, thing, STALE)
+        elif thing.role in _ITEM_VIEWS and not thing.is_on_screen:
+            doubt_children(self._things, thing, CONTENT)
         elif member in _DOCUMENT_EVENTS:
             doubt_below(self._things, thing)
 
@@ -225,7 +247,7 @@ def doubt_below(things: Dict[Key, Thing], thing: Thing, sure: Container[Key] = (
 class _Made:
     """A tree as it was returned, and what it rests on."""
 
-    roots: Tuple[Tuple[Key, int], ...]
+    roots: Tuple[Root, ...]
     doubted: int
     tree: pb.Tree
 
@@ -354,7 +376,7 @@ class _Walk:
         self._placed: Set[Key] = set()
         parents: List[int] = []
         nodes: List[bytes] = []
-        for key, program_id in roots:
+        for key, program_id, _ in roots:
             block = self._block(key, 0, (program_id, None))
             if block is not None:
                 parents.append(_NO_PARENT)

@@ -1,0 +1,33 @@
+"""What a program's own signals say of its lists and tables, which accessibility events do not tell."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import struct
+from pathlib import Path
+from typing import Optional
+
+SOURCE = Path(__file__).with_name("witness.c").read_text()
+VARIABLE = "SCI_GYM_WITNESS_FD"
+_COUNT = struct.Struct("<Q")
+
+
+class Witness:
+    """The memory in which one program counts the changes of its items, see `witness.c`."""
+
+    def __init__(self) -> None:
+        """Make the memory; `descriptor` is for the program, `close` it here once that has started."""
+        self.descriptor = os.memfd_create("sci-gym-witness")
+        os.ftruncate(self.descriptor, mmap.PAGESIZE)
+        self._memory = mmap.mmap(self.descriptor, mmap.PAGESIZE, prot=mmap.PROT_READ)
+
+    @property
+    def count(self) -> Optional[int]:
+        """How many changes there were; None where the program does not count them."""
+        (count,) = _COUNT.unpack_from(self._memory)
+        return int(count) or None
+
+    def close(self) -> None:
+        """Close the descriptor; the memory stays."""
+        os.close(self.descriptor)
