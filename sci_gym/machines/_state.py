@@ -7,11 +7,12 @@ that does not work, `devices` holds the memory as well, and each clone reads it 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
 import socket
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -157,18 +158,17 @@ def _send_to_file(machine: Qemu, state: SavedState) -> None:
 
     It is sent to a second QEMU, which never runs the guest, and whose memory is that file.
     """
-    remains = Remains(PREFIX)
     ours, theirs = socket.socketpair()
-    try:
-        with ours, theirs:
-            media = _media(state.image, state.folder / "disk.qcow2", state.folder / "memory", True)
-            receiver = Qemu(remains, state.hardware, media, incoming=theirs.fileno(), paused=True)
-            machine.save(ours.fileno(), _SAVE_S, without_memory=False)
-            receiver.monitor.wait_for_move(_SAVE_S)
+    media = _media(state.image, state.folder / "disk.qcow2", state.folder / "memory", True)
+
+    def receive(remains: Remains) -> Qemu:
+        return Qemu(remains, state.hardware, media, incoming=theirs.fileno(), paused=True)
+
+    with ours, theirs, _ending(receive) as receiver:
+        machine.save(ours.fileno(), _SAVE_S, without_memory=False)
+        receiver.monitor.wait_for_move(_SAVE_S)
         _write_devices(receiver, state)
         receiver.quit(_SAVE_S)
-    finally:
-        remains.end()
 
 
 def publish(state: SavedState, folder: Path) -> SavedState:
@@ -208,18 +208,26 @@ def _remove(folder: Path) -> None:
 def _boot(folder: Path, image: Image, hardware: Hardware, spec: MachineSpec, method: str) -> SavedState:
     make_overlay(image.disk, folder / "disk.qcow2")
     state = SavedState(folder, image, hardware, method)
-    remains = Remains(PREFIX)
-    try:
-        memory = folder / "memory" if method == "mapped" else None
-        machine = Qemu(remains, hardware, _media(image, folder / "disk.qcow2", memory, True))
+    memory = folder / "memory" if method == "mapped" else None
+    media = _media(image, folder / "disk.qcow2", memory, True)
+    with _ending(lambda remains: Qemu(remains, hardware, media)) as machine:
         arguments = _daemon_arguments(spec, hardware.network)
         token = machine.start_daemon(BOOT_S, arguments, spec.disk_bytes)
         warm(Endpoint(f"127.0.0.1:{machine.port()}", token), _WARM_S)
         _write_devices(machine, state)
         machine.quit(_SAVE_S)  # so that the disk is whole
+    return state
+
+
+@contextlib.contextmanager
+def _ending(start: Callable[[Remains], Qemu]) -> Iterator[Qemu]:
+    """A machine that ends with the block, and leaves nothing."""
+    remains = Remains(PREFIX)
+    try:
+        with contextlib.closing(start(remains)) as machine:
+            yield machine
     finally:
         remains.end()
-    return state
 
 
 def _write_devices(machine: Qemu, state: SavedState) -> None:
@@ -232,13 +240,9 @@ def _write_devices(machine: Qemu, state: SavedState) -> None:
 
 def _prove(state: SavedState) -> None:
     """Start one clone, and look at its desktop."""
-    remains = Remains(PREFIX)
-    try:
-        machine = state.clone(remains)
+    with _ending(state.clone) as machine:
         token = machine.greet(_WARM_S)
         warm(Endpoint(f"127.0.0.1:{machine.port()}", token), _WARM_S)
-    finally:
-        remains.end()
 
 
 def _daemon_arguments(spec: MachineSpec, network: bool) -> Sequence[str]:
