@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Sequence, Tuple
 
 from sci_gym_protos import vm_agent_pb2 as pb
 from sci_gym_vm_agent.bus import BUS, BUS_INTERFACE, PART, Batch, Bus
@@ -12,7 +12,7 @@ from sci_gym_vm_agent.damage import Rectangle
 from sci_gym_vm_agent.dbus import Message, Method, address_of
 from sci_gym_vm_agent.errors import PartUnavailable
 from sci_gym_vm_agent.objects import GET_CHILDREN, GET_NAME, Key
-from sci_gym_vm_agent.tree import AccessibilityTree, Root
+from sci_gym_vm_agent.tree import AccessibilityTree, Roots
 
 _REGISTRY = "org.a11y.atspi.Registry"
 _ROOT = address_of(_REGISTRY, "/org/a11y/atspi/accessible/root")
@@ -21,6 +21,8 @@ _EVENT_CLASSES = ("Object", "Window", "Focus", "Document")
 _BUS_CALL_S = 5.0
 Place = Tuple[str, str]
 """What changed: an object's path, and the event's name."""
+Applications = Sequence[Tuple[Key, int]]
+"""The registered programs: root object, process id."""
 
 
 class Accessibility:
@@ -50,8 +52,8 @@ class Accessibility:
         for name in ("object:", "window:", "focus:", "document:"):
             await self._bus.call(registry, Method(_REGISTRY, "RegisterEvent", "", "s", name))
 
-    async def applications(self) -> List[Tuple[Key, int]]:
-        """Return the registered programs: root object, process id.
+    async def applications(self) -> Applications:
+        """Return the registered programs.
 
         Raises:
             PartUnavailable: the bus or its registry does not answer.
@@ -77,27 +79,22 @@ class Accessibility:
         self._tree.touch()
 
     async def read(
-        self, request: pb.ObserveRequest, damage: Sequence[Rectangle], program_of: Callable[[int], int],
-        item_changes: Callable[[int], Optional[int]], max_nodes: int, limit_s: float,
+        self, request: pb.ObserveRequest, roots: Roots, damage: Sequence[Rectangle], max_nodes: int,
+        limit_s: float,
     ) -> pb.Tree:  # fmt: skip
         """Read every program's tree; see `AccessibilityTree.read`.
 
         Args:
             request: which part of the tree, and whether what was read before counts.
+            roots: of all `applications`, which answered after all events that were sent before.
             damage: where pixels changed since the last call.
-            program_of: process id to the id of the launched program, 0 for another process.
-            item_changes: how often what a program's lists and tables hold has changed; None: not known.
             max_nodes: of the tree.
             limit_s: to read it.
         """
-        roots = await self.applications()  # its answer comes after all events that were sent before
         if request.fresh_tree:
             self._tree = AccessibilityTree(self._bus, self._generations)
-        programs = [(root, program_of(pid)) for root, pid in roots]
-        return await self._tree.read(
-            [Root(root, program, item_changes(program)) for root, program in programs], damage,
-            whole=request.tree == pb.ObserveRequest.TREE_ALL, max_nodes=max_nodes, limit_s=limit_s,
-        )  # fmt: skip
+        whole = request.tree == pb.ObserveRequest.TREE_ALL
+        return await self._tree.read(roots, damage, whole=whole, max_nodes=max_nodes, limit_s=limit_s)
 
     def disconnect(self) -> None:
         """Leave the bus."""

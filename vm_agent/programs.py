@@ -10,11 +10,12 @@ import socket
 from typing import Mapping, Optional
 
 from sci_gym_protos import vm_agent_pb2 as pb
-from sci_gym_vm_agent.accessibility import Accessibility
+from sci_gym_vm_agent.accessibility import Accessibility, Applications
 from sci_gym_vm_agent.cells import Cell, CellPlan, check_command, exit_code, start_cell
 from sci_gym_vm_agent.errors import InvalidArgument, LimitExceeded, NotFound, PartUnavailable
 from sci_gym_vm_agent.preloads import Preloads, check_preload
 from sci_gym_vm_agent.settle import Activity
+from sci_gym_vm_agent.tree import Root, Roots
 from sci_gym_vm_agent.witness import VARIABLE, Witness
 
 MAX_PROGRAMS = 32
@@ -154,10 +155,10 @@ class Programs:
         """Return the id of the program whose main process has this id, else 0."""
         return next((one.id for one in self if one.running and one.main_pid == pid), 0)
 
-    def item_changes(self, program_id: int) -> Optional[int]:
-        """How often what a program's lists and tables hold has changed; None where nobody counts that."""
-        program = self._programs.get(program_id)
-        return program.item_changes if program is not None else None
+    def roots(self, applications: Applications) -> Roots:
+        """What is to be known of registered programs to read their trees."""
+        owned = [(key, self._programs.get(self.owner(pid))) for key, pid in applications]
+        return [Root(key, one.id if one else 0, one.item_changes if one else None) for key, one in owned]
 
     def named(self, pid: int) -> Optional[str]:
         """Return the name of the program whose main process has this id."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Optional
+from typing import Awaitable, Optional
 
 from sci_gym_protos import vm_agent_pb2 as pb
+from sci_gym_vm_agent.accessibility import Applications
 from sci_gym_vm_agent.damage import Rectangle
 from sci_gym_vm_agent.desktop import Desktop
 from sci_gym_vm_agent.display import Window, text_batches
@@ -123,25 +124,36 @@ class Session:
         desktop, clock = self._desktop, asyncio.get_running_loop().time
         before, start_s = desktop.activity.news, clock()
         reply, phases = pb.Observation(), pb.Phases()
-        changed, windows = await desktop.call(desktop.grab, request, reply)
-        reply.windows.extend(map(self._window, windows))
-        captured_s = clock()
-        tree = await self._walk(request, changed)
+        programs = asyncio.ensure_future(self._applications(request))  # while the screen is copied
+        try:
+            changed, windows = await desktop.call(desktop.grab, request, reply)
+            reply.windows.extend(map(self._window, windows))
+            captured_s = clock()
+            tree = await self._walk(request, changed, programs)
+        finally:
+            programs.cancel()
         if tree is not None:
             reply.tree.CopyFrom(tree)
         phases.capture, phases.tree = 1000 * (captured_s - start_s), 1000 * (clock() - captured_s)
         reply.consistent = desktop.activity.news == before
         return reply, phases
 
-    async def _walk(self, request: pb.ObserveRequest, changed: list[Rectangle]) -> Optional[pb.Tree]:
+    async def _applications(self, request: pb.ObserveRequest) -> Applications:
+        wanted = request.tree != pb.ObserveRequest.TREE_NONE
+        return await self._desktop.accessibility.applications() if wanted else ()
+
+    async def _walk(
+        self, request: pb.ObserveRequest, changed: list[Rectangle], programs: Awaitable[Applications]
+    ) -> Optional[pb.Tree]:
         """Read the tree; programs that were not at rest can lag behind their pixels, and are read again."""
         if request.tree == pb.ObserveRequest.TREE_NONE:
             return None
         again = self._again
         if not request.fresh_tree:
             self._again = [] if self._outcome is Outcome.AT_REST else changed
-        tree = await self._desktop.accessibility.read(
-            request, [*changed, *again], self._desktop.programs.owner, self._desktop.programs.item_changes,
+        desktop = self._desktop
+        tree = await desktop.accessibility.read(
+            request, desktop.programs.roots(await programs), [*changed, *again],
             max_nodes=min(request.max_nodes or MAX_NODES, MAX_NODES),
             limit_s=request.tree_ms / 1000 if request.tree_ms else _WALK_S,
         )  # fmt: skip
