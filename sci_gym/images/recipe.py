@@ -14,6 +14,7 @@ from pathlib import Path
 SUITE = "bookworm"
 PYTHON = "3.11"
 GLIBC = (2, 36)
+_SOURCES = (".py", ".c")
 KERNEL = "linux-image-cloud-amd64"
 DISK = "6G"
 # What the daemon starts, what starts it, and fonts, without which every label is a row of boxes.
@@ -60,14 +61,15 @@ def python_packages() -> list[str]:
 
 
 def daemon_files() -> Iterator[tuple[str, Path]]:
-    """The daemon's modules: where each lies below the guest's folder of the daemon, and here."""
+    """The daemon's files: where each lies below the guest's folder of the daemon, and here."""
     for package in ("sci_gym_protos", "sci_gym_vm_agent"):
         found = find_spec(package)
         assert found is not None  # they are shipped with this package
         assert found.submodule_search_locations
         folder = Path(found.submodule_search_locations[0])
-        for path in sorted(folder.glob("*.py")):
-            yield f"{package}/{path.name}", path
+        for path in sorted(folder.iterdir()):
+            if path.suffix in _SOURCES:
+                yield f"{package}/{path.name}", path
 
 
 @cache
