@@ -90,6 +90,7 @@ class ClusterEnv(gym.Env[Any, Any]):
             self.observation_space, self.action_space = alike.observation_space, alike.action_space
             self.metadata, self.render_mode = alike.metadata, alike.render_mode
         self._actor: Any = None
+        self._job = ""  # as which this process is known to the actor's cluster
         self._place: dict[str, Any] = {}
         self._last: tuple[Any, dict[str, Any]] | None = None  # while an episode goes on
 
@@ -138,7 +139,7 @@ class ClusterEnv(gym.Env[Any, Any]):
 
     def close(self) -> None:
         """End the desktop, then the actor; more than once is fine."""
-        if self._actor is not None and self._ray.is_initialized():
+        if self._actor is not None:
             with contextlib.suppress(InfrastructureError):
                 self._ask("close")
         self._drop()
@@ -156,21 +157,14 @@ class ClusterEnv(gym.Env[Any, Any]):
             scheduling_strategy="SPREAD",  # a lost node costs as few desktops as can be
             concurrency_groups={_LIFE: 1},  # it gives signs of life while it is busy
         )(_Desktop)
-        self._actor = actor_class.remote()
+        self._actor, self._job = actor_class.remote(), ray.get_runtime_context().get_job_id()
         try:
-            self._place = ray.get(self._actor.make.remote(self._make_env), timeout=cluster.place_s)
-        except ray.exceptions.RayTaskError as error:
-            self._drop()
-            raise error.cause from error
-        except ray.exceptions.GetTimeoutError as error:
-            self._drop()
-            room = f"{cluster.cpus:g} cores and {cluster.memory_bytes / 2**30:.1f} GiB free"
-            raise LaunchError(
-                "cluster", f"no node with {room} took a desktop within {cluster.place_s:g} s; {_free(ray)}"
-            ) from error
-        except ray.exceptions.RayError as error:
-            self._drop()
-            raise LaunchError("node", f"its process did not come up: {error}") from error
+            made = self._actor.make.remote(self._make_env)
+            if not ray.wait([made], timeout=cluster.place_s)[0]:
+                room = f"{cluster.cpus:g} cores and {cluster.memory_bytes / 2**30:.1f} GiB free"
+                late = f"no node with {room} took a desktop within {cluster.place_s:g} s; {_free(ray)}"
+                raise LaunchError("cluster", late)
+            self._place = self._receive(made)
         except BaseException:
             self._drop()
             raise
@@ -183,30 +177,48 @@ class ClusterEnv(gym.Env[Any, Any]):
             DeadlineError: the actor is silent, and given up.
             Exception: what the method itself raises.
         """
-        ray, pause_s = self._ray, self._cluster.answer_s / 2
-        try:
-            asked = self._actor.call.remote(name, *args, **kwargs)
-            while not ray.wait([asked], timeout=pause_s)[0]:
-                ray.get(self._actor.live.options(concurrency_group=_LIFE).remote(), timeout=pause_s)
-            return ray.get(asked)
-        except ray.exceptions.RayTaskError as error:
-            raise error.cause from error
-        except ray.exceptions.GetTimeoutError as error:
-            silent = f"{self._where} gave no sign of life for {self._cluster.answer_s / 2:g} s"
+        if not self._connected:
             self._drop()
-            raise DeadlineError("node", silent) from error
-        except ray.exceptions.RayError as error:
+            raise DisconnectedError("node", f"{self._where} ended when this process left the cluster")
+        pause_s = self._cluster.answer_s / 2
+        asked = self._actor.call.remote(name, *args, **kwargs)
+        while not self._ray.wait([asked], timeout=pause_s)[0]:
+            life = self._actor.live.options(concurrency_group=_LIFE).remote()
+            if not self._ray.wait([asked, life], timeout=pause_s)[0]:
+                silent = f"{self._where} gave no sign of life for {self._cluster.answer_s:g} s"
+                self._drop()
+                raise DeadlineError("node", silent)
+        return self._receive(asked)
+
+    def _receive(self, answer: Any) -> Any:
+        errors = self._ray.exceptions
+        try:
+            return self._ray.get(answer)
+        except errors.RayTaskError as error:
+            if isinstance(error.cause, errors.RayError):
+                missing = str(error.cause).splitlines()[0]
+                raise ConfigurationError(
+                    f"cluster: a node cannot take what it was sent: {missing}"
+                ) from error
+            raise error.cause from error
+        except errors.RayError as error:
             lost = f"{self._where} is lost: {error}"
             self._drop()
             raise DisconnectedError("node", lost) from error
 
     @property
     def _where(self) -> str:
-        return "process {pid} on {host}".format(**self._place)
+        place = self._place or {"pid": "that is to make a desktop", "host": "a node"}
+        return "the process {pid} on {host}".format(**place)
+
+    @property
+    def _connected(self) -> bool:
+        """Whether this process is still in the cluster where the actor is; who leaves ends his actors."""
+        return self._ray.is_initialized() and self._ray.get_runtime_context().get_job_id() == self._job
 
     def _drop(self) -> None:
         actor, self._actor, self._place = self._actor, None, {}
-        if actor is not None and self._ray.is_initialized():  # else it has ended with the connection
+        if actor is not None and self._connected:
             self._ray.kill(actor)
 
 
@@ -215,11 +227,12 @@ class _Desktop:
 
     def make(self, make_env: MakeEnv) -> dict[str, Any]:
         """Make it, and tell where this is."""
-        import ray
+        import ray.util
 
         self._env = make_env()
         node = ray.get_runtime_context().get_node_id()
-        return {"node": node, "host": ray.util.get_node_ip_address(), "pid": os.getpid()}
+        host = ray.util.get_node_ip_address()  # type: ignore[no-untyped-call, unused-ignore]
+        return {"node": node, "host": host, "pid": os.getpid()}
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> Any:
         """Call a method of it."""
