@@ -22,11 +22,15 @@ import difflib
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 
 class SciGymError(Exception):
-    """Base of every error that sci_gym raises on purpose."""
+    """Base of every error that sci_gym raises on purpose; it can be pickled."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Restore what was said, since subclasses are made from other arguments."""
+        return _restore, (type(self), self.args, self.__dict__)
 
 
 class ConfigurationError(SciGymError, ValueError):
@@ -121,6 +125,12 @@ class CrashError(InfrastructureError):
 
 class ProtocolError(InfrastructureError):
     """The daemon speaks another version, refuses the token, or answers nonsense."""
+
+
+def _restore(kind: type[SciGymError], args: tuple[Any, ...], attributes: dict[str, Any]) -> SciGymError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(attributes)
+    return error
 
 
 def install_command(packages: Iterable[str]) -> str:

@@ -17,6 +17,7 @@ from gymnasium.vector import AutoresetMode
 
 import sci_gym.envs
 from sci_gym.app import App
+from sci_gym.cluster import Cluster, ClusterEnv
 from sci_gym.composition import Composition
 from sci_gym.coordinator import Coordinator
 from sci_gym.env import EnvOptions, SciEnv, TaskDraw
@@ -27,7 +28,7 @@ from sci_gym.scienceboard import PREFIX, Adapter, Player, extended, survey
 from sci_gym.specs import TaskSpec
 from sci_gym.stage import Timing
 from sci_gym.tasks import Template, load_template, load_templates
-from sci_gym.vector import Curriculum, SciVectorEnv
+from sci_gym.vector import Curriculum, MakeEnv, SciVectorEnv
 
 _MIN_SIDE_PX, _MAX_SIDE_PX = 320, 4096
 Draw = Callable[[np.random.Generator], TaskSpec]
@@ -207,6 +208,7 @@ def make_vector(
     autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
     copy: bool = True,
     wrap: Callable[[SciEnv], gym.Env[Any, Any]] | None = None,
+    cluster: Cluster | None = None,
     **options: Any,
 ) -> SciVectorEnv:
     """What `gym.make_vec("SciBoard-...-v0", num_envs=...)` calls.
@@ -218,18 +220,35 @@ def make_vector(
         autoreset_mode: see `SciVectorEnv`.
         copy: see `SciVectorEnv`.
         wrap: puts a wrapper around each environment, such as `partial(Recorder, folder="runs/data")`.
+        cluster: where the desktops run, in the place of this machine. Environments and wrappers are made
+            there, so that paths are the nodes'; tasks are drawn there, what `curriculum` returns is sent.
         options: of each environment, see `make`.
 
     Raises:
-        ConfigurationError: `tasks` has not one for each slot.
+        ConfigurationError: `tasks` has not one for each slot, or an option cannot be had on a cluster.
+        MissingDependencyError: a cluster is asked for, and Ray is not installed.
     """
     if tasks is not None and ("task" in options or len(tasks) != num_envs):
         raise ConfigurationError(
             f"tasks: must be {num_envs}, one a slot, in the place of task; not {len(tasks)}"
         )
     each = [{**options, "task": task} for task in tasks] if tasks is not None else [options] * num_envs
-    make_envs = [partial(_make_wrapped, wrap, one) for one in each]
+    make_envs: list[MakeEnv] = [partial(_make_wrapped, wrap, one) for one in each]
+    if cluster is not None:
+        _check_for_cluster(options)
+        make_envs = [partial(ClusterEnv, make_env, cluster) for make_env in make_envs]
     return SciVectorEnv(make_envs, autoreset_mode=autoreset_mode, curriculum=curriculum, copy=copy)
+
+
+def _check_for_cluster(options: Mapping[str, Any]) -> None:
+    if isinstance(options.get("machine"), Machine):
+        raise ConfigurationError(
+            "machine: one that is made here cannot go to a cluster; name its kind, such as 'sandbox'"
+        )
+    if options.get("render_mode") == "human":
+        raise ConfigurationError(
+            "render_mode: 'human' would show pages on the cluster's nodes; use 'rgb_array'"
+        )
 
 
 def _make_wrapped(

@@ -60,7 +60,7 @@ LAYERS = [
     {"sci_gym.spares"},
     {"sci_gym.coordinator", "sci_gym.episode"},
     {"sci_gym.env"},
-    {"sci_gym.vector"},
+    {"sci_gym.cluster", "sci_gym.vector"},
     {"sci_gym.loader", "sci_gym.registration", "sci_gym.oracle"},
     {
         "sci_gym.data",
@@ -174,7 +174,7 @@ def test_the_daemon_is_written_for_an_older_python() -> None:
 
 
 def test_importing_sci_gym_loads_nothing_heavy() -> None:
-    heavy = {"torch", "libvirt", "grpc", "mpmath", "rich", "PIL"}
+    heavy = {"torch", "ray", "libvirt", "grpc", "mpmath", "rich", "PIL"}
     script = f"import sys, sci_gym; print(*sorted({heavy} & set(sys.modules)))"
     loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
     assert loaded.strip() == ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from typing import Any
@@ -14,7 +15,9 @@ import pytest
 from gymnasium.vector import AutoresetMode
 
 import sci_gym  # noqa: F401 (registers the ids)
-from sci_gym.errors import ConfigurationError, DeadlineError
+from sci_gym.cluster import Cluster
+from sci_gym.errors import ConfigurationError, DeadlineError, MissingDependencyError
+from sci_gym.machines import MachineSpec, SandboxMachine
 from sci_gym.specs import Action
 from sci_gym.vector import SciVectorEnv
 from tests.processes import family
@@ -158,9 +161,20 @@ def test_nothing_is_left_of_a_vector_that_is_closed() -> None:
     assert family(os.getpid()) <= before
 
 
+def test_a_cluster_without_ray_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(MissingDependencyError, match=r"pip install 'sci-gym\[ray\]'"):
+        make(cluster=Cluster())
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"num_envs": 0}, "num_envs"), ({"num_envs": 2, "tasks": ["product-odd"]}, "tasks: must be 2")],
+    [
+        ({"num_envs": 0}, "num_envs"),
+        ({"num_envs": 2, "tasks": ["product-odd"]}, "tasks: must be 2"),
+        ({"cluster": Cluster(), "render_mode": "human"}, "render_mode"),
+        ({"cluster": Cluster(), "machine": SandboxMachine(MachineSpec())}, "machine: one that is made here"),
+    ],
 )
 def test_what_cannot_be_is_told(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigurationError, match=message):
