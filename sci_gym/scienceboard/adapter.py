@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 
 from sci_gym.app import App
 from sci_gym.errors import ConfigurationError
+from sci_gym.scienceboard.document import TaskFile
 from sci_gym.specs import Check, Inspection, Verb
 
 PROGRAMS: Mapping[str, str] = {
@@ -59,11 +60,13 @@ class Judged:
         checks: all must hold.
         files: guest files that they read, relative to the home.
         inspections: commands in the guest whose output they rest on.
+        asked: inspections of the app's own, by name and arguments.
     """
 
     checks: tuple[Check, ...]
     files: tuple[str, ...] = ()
     inspections: tuple[Inspection, ...] = ()
+    asked: tuple[Verb, ...] = ()
 
 
 def judged(predicate: str, **arguments: object) -> Judged:
@@ -74,6 +77,10 @@ def judged(predicate: str, **arguments: object) -> Judged:
 def as_it_is(app: App) -> App:
     """The app itself."""
     return app
+
+
+def no_task(task: TaskFile, app: App) -> None:
+    """Refuse none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +96,7 @@ class Adapter:
         predicates: predicates that only these tasks use, beside the app's own.
         sources: the table of what is read in place of the patched program's state.
         played_on: the app as these tasks need it started, such as on other data.
+        hold: refuses, by `CannotError`, a task that the app as it is installed cannot play.
     """
 
     program: str
@@ -99,3 +107,4 @@ class Adapter:
     predicates: Mapping[str, Callable[..., bool]] = field(default_factory=dict)
     sources: tuple[Source, ...] = ()
     played_on: Callable[[App], App] = as_it_is
+    hold: Callable[[TaskFile, App], None] = no_task

@@ -13,7 +13,7 @@ from sci_gym.scienceboard import generic
 from sci_gym.scienceboard.adapter import Adapter, CannotError, Judged, judged
 from sci_gym.scienceboard.document import CheckItem, Item, TaskFile
 from sci_gym.scienceboard.places import KeyPath
-from sci_gym.specs import Check, Kind, Node, TaskGraph, TaskSpec, Verb
+from sci_gym.specs import Check, Inspection, Kind, Node, TaskGraph, TaskSpec, Verb
 
 STOP = "stop"
 _STOPS = (Kind.ANS, Kind.DONE, Kind.FAIL)
@@ -45,6 +45,7 @@ def build(file: TaskFile, adapter: Adapter, app: App, task_id: str) -> TaskSpec:
     document = file.document
     if document.sort != "VM":
         raise CannotError(f"is of sort {document.sort!r}; only those on a desktop, of sort 'VM', are played.")
+    adapter.hold(file, app)
     stop = _stop(file)
     items = [_judged(file, place, item, adapter) for place, item in enumerate(document.evaluate)]
     _validate(app, [check for item in items for check in item.checks])
@@ -61,7 +62,7 @@ def build(file: TaskFile, adapter: Adapter, app: App, task_id: str) -> TaskSpec:
         max_steps=document.steps,
         stagnation_steps=0,
         files=tuple(dict.fromkeys(path for item in items for path in item.files)),
-        inspections=tuple({one.name: one for item in items for one in item.inspections}.values()),
+        inspections=_inspections(items, app),
         oracles={},
         source=str(file.path),
     )
@@ -87,6 +88,15 @@ def _graph(file: TaskFile, items: Sequence[Judged], app: App) -> TaskGraph:
         goal = f"evaluate[{place}]: {item.type}"
         nodes.append(Node(f"{item.type}-{place + 1}", goal, (), app.name, found.checks))
     return TaskGraph(tuple(nodes))
+
+
+def _inspections(items: Sequence[Judged], app: App) -> tuple[Inspection, ...]:
+    """What the items rest on, each once."""
+    found: dict[str, Inspection] = {}
+    for item in items:
+        own = [app.inspections[one.name](**one.arguments) for one in item.asked]
+        found |= {one.name: one for one in (*own, *item.inspections)}
+    return tuple(found.values())
 
 
 def _judged(file: TaskFile, place: int, item: CheckItem, adapter: Adapter) -> Judged:
