@@ -26,6 +26,8 @@ from sci_gym.tasks.oracle import OracleTable
 from sci_gym.tasks.tables import parse
 
 DATA = Path(__file__).parent / "data"
+INTERFACES = {"ChimeraX": "hybrid"}
+"""Those of solutions that are the program's own commands."""
 
 
 @dataclass
@@ -64,8 +66,9 @@ def solution(task: str) -> tuple[OracleStep, ...]:
 def play_all(program: str, folder: Path, only: Sequence[str] = ()) -> Iterator[Played]:
     """Every task of a folder that can be played, on one desktop after the other."""
     env = gym.make(
-        PROGRAMS[program], task=f"scienceboard:{folder}", reward="sparse", disable_env_checker=True
-    )
+        PROGRAMS[program], task=f"scienceboard:{folder}", reward="sparse",
+        interface=INTERFACES.get(program), disable_env_checker=True,
+    )  # fmt: skip
     tasks = drawn(env)
     try:
         for name, seed in tasks.items():

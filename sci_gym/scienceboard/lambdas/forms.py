@@ -51,6 +51,13 @@ def module_function(node: ast.expr) -> str | None:
     return None
 
 
+def constants(node: ast.Lambda) -> frozenset[str]:
+    """The texts that stand in a lambda."""
+    return frozenset(
+        one.value for one in ast.walk(node) if isinstance(one, ast.Constant) and isinstance(one.value, str)
+    )
+
+
 def parts(node: ast.Lambda) -> frozenset[str]:
     """The constant keys by which a lambda looks into its first argument, by subscript or `get`."""
     first = node.args.args[0].arg if node.args.args else ""

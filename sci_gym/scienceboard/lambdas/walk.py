@@ -22,6 +22,7 @@ class Lambda:
     Attributes:
         text: as it stands in the file.
         parameters: how many arguments it takes.
+        constants: the texts that stand in it.
         parts: constant keys by which it looks into its first argument.
     """
 
@@ -35,6 +36,7 @@ class Lambda:
         self._node = forms.parse(text)
         self.parameters = len(self._node.args.args)
         self.parts = forms.parts(self._node)
+        self.constants = forms.constants(self._node)
 
     def __call__(self, *arguments: Any) -> Any:
         """Its value for plain data, as plain data.
