@@ -22,10 +22,13 @@ from sci_gym.errors import SciGymError
 from sci_gym.oracle import play
 from sci_gym.scienceboard import PROGRAMS
 from sci_gym.specs import STOP_KINDS, Action, OracleStep, TaskSpec
+from sci_gym.stage import Timing
 from sci_gym.tasks.oracle import OracleTable
 from sci_gym.tasks.tables import parse
 
 DATA = Path(__file__).parent / "data"
+PATIENT = Timing(answer_s=60.0, wait_s=120.0)
+"""They are many, and are played beside other work."""
 INTERFACES = {"ChimeraX": "hybrid"}
 """Those of solutions that are the program's own commands."""
 
@@ -67,7 +70,7 @@ def play_all(program: str, folder: Path, only: Sequence[str] = ()) -> Iterator[P
     """Every task of a folder that can be played, on one desktop after the other."""
     env = gym.make(
         PROGRAMS[program], task=f"scienceboard:{folder}", reward="sparse",
-        interface=INTERFACES.get(program), disable_env_checker=True,
+        interface=INTERFACES.get(program), timing=PATIENT, disable_env_checker=True,
     )  # fmt: skip
     tasks = drawn(env)
     try:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import gymnasium as gym
 import pytest
 
 from sci_gym.envs.chimerax.scienceboard import ADAPTER, MODELS, VARIABLE
@@ -74,6 +75,19 @@ def test_a_file_becomes_a_task(tmp_path: Path) -> None:
         Verb("chimerax.command", {"text": "turn y 1"}),
     )
     app = Player.of(load_app("chimerax"), ADAPTER).app
+    assert app.programs[0].env["SCI_GYM_CHIMERAX_DUMP"] == "1"
+
+
+@pytest.mark.parametrize("interface", ["gui", "hybrid"])
+def test_the_app_knows_these_tasks_with_every_interface(tmp_path: Path, interface: str) -> None:
+    path = tmp_path / "A-01.json"
+    path.write_text(json.dumps(GOOD))
+    env = gym.make("SciBoard-ChimeraX-v0", task=f"scienceboard:{path}", interface=interface,
+                   disable_env_checker=True)  # fmt: skip
+    app = env.unwrapped.app  # type: ignore[attr-defined]
+    env.close()
+    assert {"scienceboard_states", "scienceboard_info"} <= set(app.predicates)
+    assert app.programs[0].env["SCI_GYM_INTERFACE"] == interface
     assert app.programs[0].env["SCI_GYM_CHIMERAX_DUMP"] == "1"
 
 

@@ -29,8 +29,8 @@ class Reporter:
         self._descriptor, self._said = descriptor, {}
 
     def say(self, what, value):
-        """Report a subject if it is another than before."""
-        line = json.dumps({"what": what, "is": value})
+        """Report a subject if it is another than before; "N/A" is what JSON does not have."""
+        line = json.dumps({"what": what, "is": value}, default=lambda _: "N/A")
         if len(line) > LONGEST_LINE:
             line = json.dumps({"what": what, "is": None})
         if self._said.get(what) != line:
@@ -171,26 +171,21 @@ def dump(frame):
     """What ScienceBoard's fork tells: the current layers, their items in the tree, and the first display."""
     tree = frame.GetLayerTree()
     panel = frame.notebookLayers.GetPage(0).maptree.GetMapDisplay()
-    digitizer = panel.toolbars.get("vdigit")
-    items = [{"name": tree.GetLayerInfo(one, "maplayer").name, **plain(one)} for one in tree._itemWithWindow]
+    edited = getattr(panel.toolbars.get("vdigit"), "mapLayer", None)
+    items = [{"name": tree.GetLayerInfo(one, "maplayer").name, **vars(one)} for one in tree._itemWithWindow]
     return {
-        "dump.layers": [plain(one) for one in tree.GetMap().layers],
+        "dump.layers": [vars(one) for one in tree.GetMap().layers],
         **{f"dump.windows.{place}": item for place, item in enumerate(items)},
         "dump.windows": len(items),
         "dump.toolbars": {
             "keys": list(panel.toolbars),
             "shown": panel.toolbars["map"].IsShown(),
-            "layer": plain(digitizer.mapLayer) if digitizer else None,
+            "layer": edited and vars(edited),
         },
         "dump.statusbar": {"mode": panel.statusbarManager.GetMode(), "scale": panel.GetMapScale()},
-        "dump.region": plain(panel.GetMap().region),
+        "dump.region": panel.GetMap().region,
         "dump.output": frame.goutput.cmdOutput.GetText()[-OUTPUT_CHARS:],
     }
-
-
-def plain(thing):
-    """An object's attributes, or a value, as JSON has it; "N/A" is what it does not have."""
-    return json.loads(json.dumps(getattr(thing, "__dict__", thing), default=lambda _: "N/A"))
 
 
 def refuse(event, arguments):
