@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from sci_gym.envs.grass_gis.scienceboard import PIEMONTE
+from sci_gym.envs.grass_gis.locations import PIEMONTE
 
 _MAPS = """set -e
 g.region n=5100000 s=4900000 e=500000 w=320000 res=1000

@@ -10,7 +10,8 @@ from typing import Any
 import gymnasium as gym
 import pytest
 
-from sci_gym.envs.chimerax.scienceboard import ADAPTER, MODELS, VARIABLE
+from sci_gym.envs.chimerax.dump import MODELS
+from sci_gym.envs.chimerax.scienceboard import ADAPTER, VARIABLE
 from sci_gym.loader import load_app
 from sci_gym.scienceboard import Entry, Player, survey
 from sci_gym.specs import Evidence, TaskSpec, Verb

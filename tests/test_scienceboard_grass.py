@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from sci_gym.envs.grass_gis.scienceboard import ADAPTER, PIEMONTE, VARIABLE
+from sci_gym.envs.grass_gis.locations import PIEMONTE, VARIABLE
+from sci_gym.envs.grass_gis.scienceboard import ADAPTER
 from sci_gym.loader import players
 from sci_gym.scienceboard import Entry, survey
 from sci_gym.specs import Evidence, TaskSpec, Verb
@@ -110,7 +111,9 @@ def test_conditions_on_what_a_command_prints(tmp_path: Path) -> None:
     ("changes", "told"),
     [
         ({"initialize": [{**LAUNCH, "command": "gimp"}]}, "only `grass --gui"),
+        ({"initialize": [{**LAUNCH, "command": "grass --gui x"}]}, "no DATABASE/LOCATION/MAPSET"),
         ({"initialize": [LAUNCH, {**MAP, "grassdb": "/srv"}]}, "the database '/srv'"),
+        ({"initialize": [LAUNCH, {**MAP, "mapset": "x; y"}]}, "which are no names"),
         ({"initialize": [LAUNCH, {**MAP, "location": PIEMONTE}]}, "http://geodati.fmach.it"),
         ({"initialize": [LAUNCH, MAP, {"func": "layer", "query": {"name": "rivers"}}]}, "zenodo.org"),
         ({"initialize": [LAUNCH, MAP, {"func": "layer", "query": {"label": "x"}}]}, "by {'label'"),

@@ -13,18 +13,15 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-
 from sci_gym.app import App, Desktop
+from sci_gym.envs.chimerax.dump import found, hold_key, hold_lambda, same
 from sci_gym.envs.chimerax.state import state_of
 from sci_gym.installation import BroughtApp
 from sci_gym.scienceboard import (
     Adapter,
     CannotError,
     Judged,
-    Lambda,
     LambdaFailedError,
-    LambdaRefusedError,
     Pattern,
     PatternRefusedError,
     Source,
@@ -37,26 +34,11 @@ from sci_gym.specs import Check, Evidence, Verb
 
 VARIABLE = "SCI_GYM_STRUCTURES"
 DUMP = "SCI_GYM_CHIMERAX_DUMP"
-MODELS = "_state_containers.models._models."
-_WINDOW = "_atoms_drawing._draw_shape.bindings._opengl_context.window.view."
-TOLD = (
-    "_name", "_redraw_needed.cached_drawing_bounds.xyz_min", "_nucleotide_info", "_nucleotide_changes",
-    "_ring_drawing.name", "_ladder_params.stubs_only", "_pbond_drawing.name",
-    "_pbond_drawing._opaque_color_count", "_pbond_drawing._colors",
-    "_atoms_drawing._positions._shift_and_scale", f"{_WINDOW}_background_rgba",
-    f"{_WINDOW}_render.lighting.ambient_light_intensity", f"{_WINDOW}_render.lighting.multishadow_depth_bias",
-    f"{_WINDOW}_render.silhouette.depth_jump",
-)  # fmt: skip
-"""What `guest/state.py` tells of a model under the dump's names; beside them, the log's `page_source`."""
-_OTHERS = ("page_source",)
 _ENTRY = re.compile(r"[0-9][A-Za-z0-9]{3}")
 _UNIPROT = re.compile(r"[A-Z0-9]{6,10}")
 _WORDS = re.compile(r"[\w ,.:#/@&~()-]+")
-_ATTRIBUTE = re.compile(r"[\w.(), ]*_[\w.(), ]*")
 _SELECTED = re.compile(r"atom id (?:#!?([\d.]+))?/(\w*):(-?\d+)@(\S+) idatm_type (\S+)")
 _RESIDUES = re.compile(r"rescolor /(\w+)")
-_NUMBERS = re.compile(r"[\[\]\d.eE+\-\s]+")
-_TOLERANCE = 2e-3
 
 
 def launch(task: TaskFile, *, command: str | list[str], shell: bool = False) -> list[Verb]:
@@ -112,9 +94,9 @@ def states(
     absent = value is None and pattern is None
     for text, parameters in ((key, 1), (find or "", 2)):
         if text.startswith("lambda"):
-            _checked(text, parameters)
+            hold_lambda(text, parameters)
     if not key.startswith("lambda"):
-        _told(key)
+        hold_key(key)
     if absent and find is not None:
         raise CannotError("asks that nothing is found by `find`, which ScienceBoard's evaluator cannot tell.")
     if pattern is not None:
@@ -160,17 +142,17 @@ def scienceboard_states(
     if not isinstance(dump, dict) or not dump:
         return False
     try:
-        found = _found(dump, key, find)
+        keys = found(dump, key, find)
     except LambdaFailedError:
         return False
     if absent:
-        return not found
-    if not found or found[0] not in dump:
+        return not keys
+    if not keys or keys[0] not in dump:
         return False
-    given = dump[found[0]]
+    given = dump[keys[0]]
     if pattern:
         return Pattern(pattern).found_in(given if isinstance(given, str) else json.dumps(given))
-    return _same(given, value)
+    return same(given, value)
 
 
 def scienceboard_info(evidence: Evidence, *, key: str, lines: list[str]) -> bool:
@@ -274,68 +256,11 @@ def _brought() -> Path:
     return Path(os.environ.get(VARIABLE) or os.devnull).expanduser()
 
 
-def _checked(text: str, parameters: int) -> None:
-    try:
-        found = Lambda(text)
-    except LambdaRefusedError as exc:
-        raise CannotError(str(exc)) from exc
-    if found.parameters != parameters:
-        raise CannotError(f"{text!r} takes {found.parameters} values, not {parameters}.")
-    known = [*(f"{MODELS}(1,).{one}" for one in TOLD), *_OTHERS]
-    for constant in found.constants:
-        if _ATTRIBUTE.fullmatch(constant) and not any(constant in one for one in known):
-            raise CannotError(
-                f"looks for {constant!r} in the session, which is not told of the stock program."
-            )
-
-
-def _told(key: str) -> None:
-    model, _, rest = key.removeprefix(MODELS).partition(".")
-    if (
-        not key.startswith(MODELS)
-        or not re.fullmatch(r"\(\d+,(?: \d+)*\)|\(\d+(?:, \d+)+\)", model)
-        or rest not in TOLD
-    ):
-        raise CannotError(f"asks for the session's {key!r}, which is not told of the stock program.")
-
-
 def _pattern(text: str) -> None:
     try:
         Pattern(text)
     except PatternRefusedError as exc:
         raise CannotError(str(exc)) from exc
-
-
-def _found(dump: Mapping[str, Any], key: str, find: str) -> list[str]:
-    """The keys of the dump that are meant, as ScienceBoard's evaluator finds them."""
-    if find:
-        finds, makes = Lambda(find), Lambda(key)
-        met = [one for one, value in dump.items() if finds(one, value)]
-        return [str(makes(met[0]))] if met else []
-    if key.startswith("lambda"):
-        keeps = Lambda(key)
-        return [one for one in dump if keeps(one)]
-    return [key] if key in dump else []
-
-
-def _same(given: Any, wanted: Any) -> bool:
-    """Whether two values are the same; texts of numbers, such as numpy's, within a tolerance."""
-    rows = [_numbers(value) for value in (given, wanted)]
-    if rows[0] is not None and rows[1] is not None:
-        alike = rows[0].shape == rows[1].shape
-        return alike and bool(np.allclose(rows[0], rows[1], rtol=0, atol=_TOLERANCE))
-    return type(given) is type(wanted) and bool(given == wanted)
-
-
-def _numbers(value: Any) -> np.ndarray[Any, np.dtype[np.float64]] | None:
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return np.array([float(value)])
-    if not isinstance(value, str) or "[" not in value or not _NUMBERS.fullmatch(value):
-        return None
-    try:
-        return np.array([float(word) for word in re.findall(r"[^\[\]\s]+", value)])
-    except ValueError:
-        return None
 
 
 def _same_selection(state: Mapping[str, Any], lines: list[str]) -> bool:
@@ -344,7 +269,7 @@ def _same_selection(state: Mapping[str, Any], lines: list[str]) -> bool:
         return False
     given = {tuple(str(part) for part in atom) for atom in selected}
     only = next(iter({atom[0] for atom in given}), "") if len({atom[0] for atom in given}) == 1 else ""
-    met = [found.groups() for line in lines if (found := _SELECTED.fullmatch(line))]
+    met = [one.groups() for line in lines if (one := _SELECTED.fullmatch(line))]
     return given == {tuple(part if part is not None else only for part in one) for one in met}
 
 

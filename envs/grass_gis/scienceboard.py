@@ -7,12 +7,9 @@ from __future__ import annotations
 
 import copy
 import json
-import os
 import posixpath
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -20,6 +17,16 @@ from pydantic import Field
 from sci_gym.app import App, Desktop, Requirement
 from sci_gym.envs.grass_gis import verbs
 from sci_gym.envs.grass_gis.app import FOLDER, script
+from sci_gym.envs.grass_gis.locations import (
+    FOUND_AT,
+    MADE,
+    PERMANENT,
+    START,
+    brought,
+    brought_locations,
+    hold_map,
+    lacking,
+)
 from sci_gym.envs.grass_gis.state import DUMPED
 from sci_gym.scienceboard import (
     HOME,
@@ -36,23 +43,7 @@ from sci_gym.scienceboard import (
 )
 from sci_gym.specs import Action, Check, Evidence, Inspection, Verb
 
-VARIABLE = "SCI_GYM_GRASSDATA"
-START = "world_latlong_wgs84"
-EARTH = "natural_earth_dataset"
-PIEMONTE = "grassdata_piemonte_utm32n_wgs84_grass7"
-MADE: Mapping[str, frozenset[str]] = {
-    START: frozenset({"country_boundaries"}),
-    EARTH: frozenset({"countries", "natural_earth"}),
-}
-"""The maps of PERMANENT that `guest/published.py` makes, by location."""
-FOUND_AT: Mapping[str, str] = {
-    EARTH: "https://zenodo.org/record/3968936/files/natural-earth-dataset.tar.gz",
-    PIEMONTE: "http://geodati.fmach.it/gfoss_geodata/libro_gfoss/"
-    "grassdata_piemonte_utm32n_wgs84_grass7.tar.gz",
-}
-"""Where to get what is not made; the addresses are those of GRASS's own dialog for sample data."""
 _DATABASE = f"{HOME}/grassdata"
-_PERMANENT = "PERMANENT"
 _SCRIPT = FOLDER / "guest" / "command.py"
 _NAME = re.compile(r"\w[\w.-]*")
 _MODULE = re.compile(r"[a-z][a-z0-9]*(?:\.[a-z0-9]+)+")
@@ -76,7 +67,7 @@ def launch(task: TaskFile, *, command: str | list[str], shell: bool = False) -> 
     """GRASS, which runs already, in the session that the command names."""
     session = _launched(command)
     _hold_data(task)
-    stands = session == Session(START, _PERMANENT)
+    stands = session == Session(START, PERMANENT)
     return [] if stands else map(
         task, grassdb=_DATABASE, location=session.location, mapset=session.mapset
     )  # fmt: skip
@@ -84,8 +75,7 @@ def launch(task: TaskFile, *, command: str | list[str], shell: bool = False) -> 
 
 def map(task: TaskFile, *, grassdb: str, location: str, mapset: str) -> list[Verb]:
     """Work in a mapset."""
-    if posixpath.normpath(grassdb) != _DATABASE:
-        raise CannotError(f"works in the database {grassdb!r}; here it is {_DATABASE}.")
+    _session(grassdb, location, mapset)
     return [Verb("scienceboard_map", {"location": location, "mapset": mapset})]
 
 
@@ -95,7 +85,7 @@ def layer(task: TaskFile, *, query: dict[str, str]) -> list[Verb]:
     if set(query) - {"name", "type"} or not _NAME.fullmatch(name) or kind not in ("", *_KINDS):
         raise CannotError(f"looks for a layer by {query!r}; only a name and the type raster or vector are.")
     session = _sessions(task)[-1]
-    _hold_map(session.location, name)
+    hold_map(session.location, name)
     return [Verb("scienceboard_layer", {"name": name, "kind": kind, **_place(session)})]
 
 
@@ -159,13 +149,13 @@ def scienceboard_db(evidence: Evidence, *, command: str, key: str, value: Any, p
 
 def on_published_data(app: App) -> App:
     """GRASS on the locations that ScienceBoard's tasks speak of."""
-    twin, brought = copy.copy(app), _brought()
+    twin, folder = copy.copy(app), brought()
     (program,) = app.programs
-    argv = ("/usr/bin/python3", "-I", "-c", script("published.py"), str(brought or ""))
+    argv = ("/usr/bin/python3", "-I", "-c", script("published.py"), str(folder or ""))
     started = replace(program, argv=argv, env={**program.env, "SCI_GYM_GRASS_DUMP": "1"})
     shown = [
-        Requirement(str(place / _PERMANENT / "DEFAULT_WIND"), "", f"the location {name}", str(brought))
-        for name, place in _brought_locations().items()
+        Requirement(str(place / PERMANENT / "DEFAULT_WIND"), "", f"the location {name}", str(folder))
+        for name, place in brought_locations().items()
     ]
     vars(twin).update(programs=(started,), requirements=(*app.requirements, *shown))
     return twin
@@ -207,18 +197,31 @@ def _launched(command: str | list[str]) -> Session:
     while posixpath.basename(words[0]) in _SHELLS:
         words = command_words(words[-1])
     if words == ["grass", "--gui"]:
-        return Session(START, _PERMANENT)
+        return Session(START, PERMANENT)
     if len(words) != 3 or posixpath.basename(words[0]) != "grass" or words[1] != "--gui":
         raise CannotError(f"launches {words!r}; only `grass --gui DATABASE/LOCATION/MAPSET` is.")
-    database, location, mapset = words[2].rstrip("/").rsplit("/", 2)
-    if database != _DATABASE:
+    database, *place = words[2].rstrip("/").rsplit("/", 2)
+    if len(place) != 2:
+        raise CannotError(f"starts in {words[2]!r}, which is no DATABASE/LOCATION/MAPSET.")
+    return _session(database, place[0], place[1])
+
+
+def _session(database: str, location: str, mapset: str) -> Session:
+    """A session in our database.
+
+    Raises:
+        CannotError: it is in another, or these are no names.
+    """
+    if posixpath.normpath(database) != _DATABASE:
         raise CannotError(f"works in the database {database!r}; here it is {_DATABASE}.")
+    if not (_NAME.fullmatch(location) and _NAME.fullmatch(mapset)):
+        raise CannotError(f"works in {location!r} and {mapset!r}, which are no names.")
     return Session(location, mapset)
 
 
 def _sessions(task: TaskFile) -> list[Session]:
     """Where the task works, one after the other."""
-    found = [Session(START, _PERMANENT)]
+    found = [Session(START, PERMANENT)]
     for item in task.document.initialize:
         if item.func == "launch":
             found.append(_launched(item.fields["command"]))
@@ -233,47 +236,18 @@ def _place(session: Session) -> dict[str, str]:
 
 def _hold_data(task: TaskFile) -> None:
     """Refuse a task whose data are not here: a location, or of a made one a map, or what answers it."""
-    document, brought = task.document, _brought_locations()
+    document, here = task.document, brought_locations()
     named = [session.location for session in _sessions(task)]
     named += [name for name in FOUND_AT if name in document.instruction]
     for location in named:
-        if location not in brought and location not in MADE:
-            raise CannotError(_lacking(f"the location {location!r}", location))
+        if location not in here and location not in MADE:
+            raise CannotError(lacking(f"the location {location!r}", location))
     asks = any(item.type == "stop" and item.fields.get("value") == "ANS" for item in document.evaluate)
-    if asks and named[-1] not in brought:
-        raise CannotError(_lacking(f"what stands in all maps of {named[-1]!r}", named[-1]))
-    if named[-1] not in brought:
+    if asks and named[-1] not in here:
+        raise CannotError(lacking(f"what stands in all maps of {named[-1]!r}", named[-1]))
+    if named[-1] not in here:
         for name in _MAP.findall(json.dumps([item.fields for item in document.evaluate])):
-            _hold_map(named[-1], name)
-
-
-def _hold_map(location: str, name: str) -> None:
-    """Refuse a task that needs a map which is not here."""
-    folder = _brought_locations().get(location)
-    if folder is not None:
-        there = any((folder / _PERMANENT / element / name).exists() for element in ("vector", "cellhd"))
-    else:
-        there = name in MADE.get(location, frozenset())
-    if not there:
-        raise CannotError(_lacking(f"the map {name!r} of the location {location!r}", location))
-
-
-def _lacking(what: str, location: str) -> str:
-    known = FOUND_AT.get(location)
-    place = f"it is at {known}" if known else "ScienceBoard's image has it"
-    return f"needs {what}, which is not here: {place}; unpack it in a folder, and name that in {VARIABLE}."
-
-
-def _brought() -> Path | None:
-    """The folder of locations that the user brings."""
-    named = os.environ.get(VARIABLE)
-    return Path(named).expanduser().resolve() if named else None
-
-
-def _brought_locations() -> dict[str, Path]:
-    folder = _brought()
-    found = sorted(folder.iterdir()) if folder is not None and folder.is_dir() else ()
-    return {one.name: one for one in found if (one / _PERMANENT / "DEFAULT_WIND").is_file()}
+            hold_map(named[-1], name)
 
 
 def _lambda(name: str, text: str, parameters: int) -> Lambda:
