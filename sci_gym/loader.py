@@ -185,7 +185,7 @@ def make(
     options = EnvOptions(looks, reward, works, width, height, render_mode)
     maker = _machine_maker(machine, machine_options or {}, MachineSpec(width=width, height=height), spares)
     draw = select_tasks(loaded, task)
-    playing = _playing(loaded, task).offering(works)
+    playing = _playing(loaded.offering(works), task)
     coordinator = Coordinator(maker, playing, timing, spares=spares)
     return SciEnv(playing, draw, coordinator, options)
 

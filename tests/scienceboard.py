@@ -1,6 +1,6 @@
-"""Plays ScienceBoard's published KAlgebra tasks on the real program.
+"""Plays ScienceBoard's published tasks of a program on the real program.
 
-`python -m tests.scienceboard FOLDER [ID...]` prints one line of JSON for each.
+`python -m tests.scienceboard PROGRAM FOLDER [ID...]` prints one line of JSON each; PROGRAM is as in KAlgebra.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import itertools
 import json
 import sys
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -20,11 +20,17 @@ from gymnasium.utils import seeding
 import sci_gym  # noqa: F401  (registers the environments)
 from sci_gym.errors import SciGymError
 from sci_gym.oracle import play
+from sci_gym.scienceboard import PROGRAMS
 from sci_gym.specs import STOP_KINDS, Action, OracleStep, TaskSpec
+from sci_gym.stage import Timing
 from sci_gym.tasks.oracle import OracleTable
 from sci_gym.tasks.tables import parse
 
-SOLUTIONS = tomllib.loads((Path(__file__).parent / "data" / "scienceboard_kalgebra.toml").read_text())
+DATA = Path(__file__).parent / "data"
+PATIENT = Timing(answer_s=60.0, wait_s=120.0)
+"""They are many, and are played beside other work."""
+INTERFACES = {"ChimeraX": "hybrid"}
+"""Those of solutions that are the program's own commands."""
 
 
 @dataclass
@@ -46,18 +52,26 @@ class Played:
     note: str = ""
 
 
+def solutions(program: str) -> Mapping[str, Mapping[str, Any]]:
+    """The steps for a program's tasks: by revision, or "both", and then by the file's id."""
+    return tomllib.loads((DATA / f"scienceboard_{program.lower()}.toml").read_text())
+
+
 def solution(task: str) -> tuple[OracleStep, ...]:
     """The steps for a task's id, such as "KAlgebra-A-03@verified-cfee7c8"; none where there are none."""
-    name, _, revision = task.removeprefix("KAlgebra-").partition("@")
-    tables = SOLUTIONS["both"].get(name) or SOLUTIONS.get(revision.rpartition("-")[0], {}).get(name, [])
+    program, _, rest = task.partition("-")
+    name, _, revision = rest.partition("@")
+    known = solutions(program)
+    tables = known["both"].get(name) or known.get(revision.rpartition("-")[0], {}).get(name, [])
     return tuple(parse(OracleTable, table).step(()) for table in tables)
 
 
-def play_all(folder: Path, only: Sequence[str] = ()) -> Iterator[Played]:
+def play_all(program: str, folder: Path, only: Sequence[str] = ()) -> Iterator[Played]:
     """Every task of a folder that can be played, on one desktop after the other."""
     env = gym.make(
-        "SciBoard-KAlgebra-v0", task=f"scienceboard:{folder}", reward="sparse", disable_env_checker=True
-    )
+        PROGRAMS[program], task=f"scienceboard:{folder}", reward="sparse",
+        interface=INTERFACES.get(program), timing=PATIENT, disable_env_checker=True,
+    )  # fmt: skip
     tasks = drawn(env)
     try:
         for name, seed in tasks.items():
@@ -110,6 +124,6 @@ def _ends(env: gym.Env[Any, Any], action: Action) -> bool:
 
 
 if __name__ == "__main__":
-    for one in play_all(Path(sys.argv[1]), sys.argv[2:]):
+    for one in play_all(sys.argv[1], Path(sys.argv[2]), sys.argv[3:]):
         sys.stdout.write(json.dumps(asdict(one)) + "\n")
         sys.stdout.flush()

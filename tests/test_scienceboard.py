@@ -16,9 +16,10 @@ from typer.testing import CliRunner
 from sci_gym.cli import app as cli
 from sci_gym.errors import ConfigurationError, TaskFileError
 from sci_gym.loader import load_app, players, select_tasks
-from sci_gym.scienceboard import Entry, read_task_file, survey
+from sci_gym.scienceboard import Entry, Player, read_task_file, survey
 from sci_gym.scienceboard.library import refused_lambdas
 from sci_gym.specs import Check, Evidence, TaskSpec
+from tests.scienceboard import solution, solutions
 
 OWN = Path(__file__).parent / "data" / "scienceboard"
 PUBLISHED = Path(os.environ.get("SCI_GYM_PEERS", Path(__file__).parents[2] / "shared" / "peers"))
@@ -117,7 +118,7 @@ def test_what_is_no_task_file_is_told(tmp_path: Path, text: str, told: str) -> N
     ("changes", "told"),
     [
         ({"sort": "Raw"}, "of sort 'Raw'"),
-        ({"type": "Lean"}, "needs SciBoard-Lean-v0"),
+        ({"type": "Celestia"}, "needs SciBoard-Celestia-v0"),
         (
             {"initialize": [{"func": "download", "url": "https://x.example/y", "path": "~/y"}]},
             "https://x.example/y",
@@ -242,7 +243,7 @@ def test_the_command_tells_what_loads() -> None:
     assert result.exit_code == 0
     told = json.loads(result.stdout)
     assert [(row["program"], row["loads"], row["cannot"]) for row in told["programs"]] == [
-        ("GrassGIS", 0, 1),
+        ("GrassGIS", 1, 0),
         ("KAlgebra", 1, 0),
     ]
     only = CliRunner().invoke(cli, ["import", "scienceboard", str(OWN), "--app", "kalgebra", "--json"])
@@ -293,3 +294,17 @@ def test_mended_faults_are_told_of_the_earlier_revision_only() -> None:
         for folder in REVISIONS
     }
     assert told == {"scienceboard": {"C-07", "C-12"}, "scienceboard-verified": set()}
+
+
+@pytest.mark.parametrize("player", players().values(), ids=players())
+def test_the_documentation_holds_the_table_of_sources(player: Player) -> None:
+    text = (OWN.parents[2] / "docs" / "scienceboard.md").read_text()
+    for source in player.adapter.sources:
+        assert f"| {source.key} | {source.ours} | {'exact' if source.exact else 'approximate'}" in text
+
+
+@pytest.mark.parametrize("program", players())
+def test_solutions_are_of_known_steps(program: str) -> None:
+    for revision, table in solutions(program).items():
+        for name in table:
+            assert solution(f"{program}-{name}@{'verified' if revision == 'both' else revision}-0")

@@ -93,6 +93,8 @@ class ChimeraX(BroughtApp):
                 depth_cue, rotation_center, rotation_method, window (pixels drawn), area (pixels to
                 draw on).
             tools: tool and title of each tool that is on screen.
+            dump: values of the session by their paths in it, as ScienceBoard's bundle names them, and
+                "selected" (model, chain, number, name, type of each atom); {} but for its tasks.
             alignments: name, sequences (each name, characters, chains as [model, chain]).
         """
         return observed(observation)

@@ -48,8 +48,18 @@ def read(lines: Iterable[str]) -> dict[str, Any]:
         "models": _models(told, main),
         "view": told["view"] if isinstance(told.get("view"), dict) else {},
         "tools": [one for one in _listed(told.get("tools")) if isinstance(one, dict)],
+        "dump": _dump(told),
         "alignments": [_alignment(one) for one in _listed(told.get("alignments")) if isinstance(one, dict)],
     }
+
+
+def _dump(told: Mapping[str, Any]) -> dict[str, Any]:
+    """Values of the session by their paths in it, and the selected atoms; empty where they are not told."""
+    parts = [told.get(f"dump model {place}") for place in range(_count(told.get("dump models")))]
+    found: dict[str, Any] = {}
+    for part in (*parts, told.get("dump log")):
+        found |= part if isinstance(part, dict) else {}
+    return {**found, "selected": told["dump selected"]} if "dump selected" in told else {}
 
 
 def _models(told: Mapping[str, Any], main: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

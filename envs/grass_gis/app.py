@@ -14,16 +14,17 @@ from sci_gym.envs.grass_gis.verbs import PROGRAM, VERBS, observed
 from sci_gym.specs import Inspection, Observation
 
 FOLDER = Path(__file__).resolve().parent
-_PRELUDE = """import sys, types
-sys.modules["world"] = types.ModuleType("world")
-exec({!r}, vars(sys.modules["world"]))
+_MODULE = """import sys, types
+sys.modules[{0!r}] = types.ModuleType({0!r})
+exec({1!r}, vars(sys.modules[{0!r}]))
 """
 
 
-def _start() -> str:
-    """What makes the valley in the guest and becomes the program: one text, for Python's -c."""
-    world, start = (FOLDER / "world.py").read_text(), (FOLDER / "guest" / "start.py").read_text()
-    return _PRELUDE.format(world) + start
+def script(start: str, **modules: Path) -> str:
+    """A start script as one text, for Python's -c in the guest, with the modules that it imports by name."""
+    known = {"session": FOLDER / "guest" / "session.py", **modules}
+    texts = [_MODULE.format(name, path.read_text()) for name, path in known.items()]
+    return "".join(texts) + (FOLDER / "guest" / start).read_text()
 
 
 class GrassGis(App):
@@ -39,7 +40,7 @@ class GrassGis(App):
     programs: ClassVar[tuple[ProgramSpec, ...]] = (
         ProgramSpec(
             name=PROGRAM,
-            argv=("/usr/bin/python3", "-I", "-c", _start()),
+            argv=("/usr/bin/python3", "-I", "-c", script("start.py", world=FOLDER / "world.py")),
             preload=FOLDER / "guest" / "state.py",
             register_s=90.0,
             reports=True,
@@ -77,6 +78,8 @@ class GrassGis(App):
             rasters: by name, those that were inspected and exist: region, type, values by row from the north
                 (None is no data), colors (rules of r.colors.out), labels by category.
             vectors: by name, likewise: shapes (text in GRASS's standard ASCII format), table (list of rows).
+            commands: by the inspection's name, what a command of GRASS's printed: a text, or JSON's value.
+            dump: the interface's own data under the names of ScienceBoard's fork, where its tasks are played.
         """
         return observed(observation)
 

@@ -43,13 +43,13 @@ INSPECTIONS: Mapping[str, Callable[..., Inspection]] = {
 
 def inspected(found: Mapping[str, Inspected]) -> dict[str, dict[str, Any]]:
     """What inspections found, by kind and name of the map; what failed or is no JSON is left out."""
-    kinds: dict[str, dict[str, Any]] = {"raster": {}, "vector": {}, "mapset": {}}
+    kinds: dict[str, dict[str, Any]] = {"raster": {}, "vector": {}, "mapset": {}, "command": {}}
     for name, one in found.items():
         prefix, _, rest = name.partition(".")
         kind, _, map = rest.partition(" ")
         value = json_object(one.stdout) if one.whole and prefix == _PREFIX and kind in kinds else None
         if value:
-            kinds[kind][map] = value
+            kinds[kind][map] = value["printed"] if kind == "command" and "printed" in value else value
     return kinds
 
 

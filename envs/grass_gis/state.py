@@ -11,6 +11,8 @@ from sci_gym.specs import Inspected
 
 MAX_LISTED = 100
 SIDES = ("n", "s", "e", "w")
+DUMPED = ("layers", "toolbars", "statusbar", "region", "output")
+"""Beside "windows", what ScienceBoard's fork of the interface tells."""
 
 
 def read(lines: Iterable[str], found: Mapping[str, Inspected]) -> dict[str, Any]:
@@ -32,7 +34,18 @@ def read(lines: Iterable[str], found: Mapping[str, Inspected]) -> dict[str, Any]
         "mapset": kinds["mapset"].get(""),
         "rasters": kinds["raster"],
         "vectors": kinds["vector"],
+        "commands": kinds["command"],
+        "dump": _dump(told),
     }
+
+
+def _dump(told: Mapping[str, Any]) -> dict[str, Any]:
+    """The parts of the interface's own data, put together; what is missing was not to be read."""
+    parts = {name: told[f"dump.{name}"] for name in DUMPED if told.get(f"dump.{name}") is not None}
+    count = told.get("dump.windows")
+    if isinstance(count, int):
+        parts["windows"] = [told.get(f"dump.windows.{place}") for place in range(min(count, MAX_LISTED))]
+    return parts
 
 
 def _text(told: object) -> str:

@@ -53,10 +53,20 @@ def location(desktop: Desktop, *, name: str) -> None:
     """Make a location like the valley, but without maps, and work in its mapset PERMANENT."""
     for file, text in {**world.LOCATION_FILES, "WIND": world.WINDOW}.items():
         desktop.put_file(f"grassdata/{name}/PERMANENT/{file}", text.encode())
+    work_in(desktop, location=name, mapset="PERMANENT")
+
+
+def work_in(desktop: Desktop, *, location: str, mapset: str) -> None:
+    """Change to a mapset of a location, both of which are there."""
+    place = f"{location}/{mapset}"
+    if observed(desktop.observe())["session"] == place:
+        return
     _menu(desktop, *_ENVIRONMENT, "Change location and mapset")
-    _fill(desktop, None, f"{name}\t", nth=-2)  # its labels follow its fields
+    _fill(desktop, None, f"{location}\t", nth=-2)  # its labels follow its fields
+    if mapset != "PERMANENT":
+        _fill(desktop, None, f"{mapset}\t", nth=-1)
     _click(desktop, "push button", "OK")
-    _await_session(desktop, f"{name}/PERMANENT")
+    _await_session(desktop, place)
 
 
 def mapset(desktop: Desktop, *, name: str) -> None:
@@ -70,7 +80,7 @@ def mapset(desktop: Desktop, *, name: str) -> None:
     _await_session(desktop, f"{place}/{name}")
 
 
-def scale(desktop: Desktop, *, denominator: int) -> None:
+def scale(desktop: Desktop, *, denominator: float) -> None:
     """Draw the map display at 1 to `denominator`; its status bar shows the scale from then on."""
     _click(desktop, "push button", "Map Display Settings")
     _click(desktop, "page tab", "Status bar")
@@ -78,11 +88,11 @@ def scale(desktop: Desktop, *, denominator: int) -> None:
     desktop.wait_for("GRASS: the status bar shows the scale", lambda seen: _bar(seen) == "Map scale")
     _click(desktop, "push button", "Close")
     desktop.wait_for("GRASS: the settings are closed", lambda seen: not observed(seen)["windows"])
-    _fill(desktop, "2D view", f"1:{denominator}\n", nth=1)
-    desktop.wait_for(f"GRASS: the scale is 1:{denominator}", lambda seen: _is_scale(seen, denominator))
+    _fill(desktop, "2D view", f"1:{denominator:g}\n", nth=1)
+    desktop.wait_for(f"GRASS: the scale is 1:{denominator:g}", lambda seen: _is_scale(seen, denominator))
 
 
-def _is_scale(seen: Observation, denominator: int) -> bool:
+def _is_scale(seen: Observation, denominator: float) -> bool:
     return any(abs(one["scale"] / denominator - 1) < 0.01 for one in observed(seen)["displays"])
 
 
@@ -111,8 +121,9 @@ def _layers(state: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _has_layer(state: Mapping[str, Any], map: str, before: int) -> bool:
-    shown = [one for one in _layers(state) if one["name"].partition("@")[0] == map and one["visible"]]
-    return bool(shown) and len(_layers(state)) > before and not state["windows"]
+    names = [one["name"] for one in _layers(state) if one["visible"]]
+    shown = any(map in (name, name.partition("@")[0]) for name in names)
+    return shown and len(_layers(state)) > before and not state["windows"]
 
 
 def _menu(desktop: Desktop, *path: str) -> None:

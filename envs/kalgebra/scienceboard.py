@@ -14,8 +14,8 @@ from sci_gym.envs.kalgebra import verbs, widgets
 from sci_gym.envs.kalgebra.analitza import parse
 from sci_gym.envs.kalgebra.equations import parse_equation, parse_number
 from sci_gym.envs.kalgebra.points import agrees
-from sci_gym.scienceboard import Adapter, CannotError, Source, TaskFile
-from sci_gym.specs import Check, Evidence, Verb
+from sci_gym.scienceboard import Adapter, CannotError, Judged, Source, TaskFile, judged
+from sci_gym.specs import Evidence, Verb
 
 TOLERANCE = 1e-6
 UNDEFINED = "#UNDEF"
@@ -42,32 +42,32 @@ def func_3d(task: TaskFile, *, expr: str) -> list[Verb]:
     return [Verb("scienceboard_plot", {"expression": expr, "dimension": 3})]
 
 
-def val(task: TaskFile, *, key: str, value: float | str) -> list[Check]:
+def val(task: TaskFile, *, key: str, value: float | str) -> Judged:
     """A variable is a number."""
     number = parse_number(value)
     if number is None:
         raise CannotError(f"value {value!r} is no number, so that no variable would ever be it.")
-    return [Check("kalgebra.scienceboard_val", {"name": key, "value": number})]
+    return judged("kalgebra.scienceboard_val", name=key, value=number)
 
 
-def var(task: TaskFile, *, key: str, value: str) -> list[Check]:
+def var(task: TaskFile, *, key: str, value: str) -> Judged:
     """A variable has a value as it is written, or there is none."""
     if value == UNDEFINED:
-        return [Check("kalgebra.variable_absent", {"name": key})]
-    return [Check("kalgebra.scienceboard_var", {"name": key, "text": value})]
+        return judged("kalgebra.variable_absent", name=key)
+    return judged("kalgebra.scienceboard_var", name=key, text=value)
 
 
 def eqn(
     task: TaskFile, *, key: Points | Literal["#SIZE"], value: int | dict[str, bool | int | str]
-) -> list[Check]:
+) -> Judged:
     """A number of plots; or one plot agrees with points, and is drawn in a color, resolution or style."""
     if isinstance(key, str):
         if not isinstance(value, int):
             raise CannotError(f"value must be the number of plots beside {SIZE}, not {value!r}.")
-        return [Check("kalgebra.plots_2d_count", {"equals": value})]
+        return judged("kalgebra.plots_2d_count", equals=value)
     if not isinstance(value, dict):
         raise CannotError(f"value must say which points are on the plot, not {value!r}.")
-    return [Check("kalgebra.scienceboard_eqn", parse_equation(key, value))]
+    return judged("kalgebra.scienceboard_eqn", **parse_equation(key, value))
 
 
 def plot(desktop: Desktop, *, expression: str, dimension: int) -> None:

@@ -99,6 +99,7 @@ class TeXstudio(App):
             settings: by key those settings that `guest/documents.c` names, as they are in effect, such as
                 "Editor/Font Size": "9" and "Editor/Folding": "true".
             typeset: path to what TeX makes of the documents that the task inspects, see `guest/typeset.py`.
+            builds: path without ".tex" to whether a document can be built, see `guest/build.py`.
         """
         return observed(observation)
 

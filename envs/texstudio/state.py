@@ -11,6 +11,8 @@ from sci_gym.app import json_object
 from sci_gym.specs import A11yTree, Observation, State
 
 PROGRAM = "texstudio"
+BUILD = f"{PROGRAM}.build:"
+"""What the names of inspections begin with that build a document."""
 HOME = PurePosixPath("/home/user")
 SETTINGS_FILE = ".config/texstudio/texstudio.ini"
 LOG_COLUMNS = ("file", "type", "line", "message")
@@ -32,7 +34,8 @@ def observed(observation: Observation) -> dict[str, Any]:
         "log": _log(tree),
         "view": _view(tree),
         "settings": _settings(reported),
-        "typeset": _typeset(observation),
+        "typeset": _inspected(observation, f"{PROGRAM}."),
+        "builds": {path: one.get("built") for path, one in _inspected(observation, BUILD).items()},
     }
 
 
@@ -124,9 +127,8 @@ def _view(tree: A11yTree) -> dict[str, bool]:
     return {entry.name: entry.has(State.CHECKED) for entry in entries}
 
 
-def _typeset(observation: Observation) -> dict[str, Any]:
-    """What became of each document that was typeset, by path."""
-    prefix = f"{PROGRAM}."
+def _inspected(observation: Observation, prefix: str) -> dict[str, dict[str, Any]]:
+    """What the inspections whose names begin so have found, by the rest of the name."""
     return {
         name.removeprefix(prefix): json_object(result.stdout)
         for name, result in observation.inspections.items()

@@ -35,6 +35,11 @@ def graphic(desktop: Desktop, *, path: str, width: int = 120, height: int = 80) 
 def document(desktop: Desktop, *, path: str, text: str) -> None:
     """Write a document below the guest's home, and open it in a tab of its own, in front."""
     desktop.put_file(path, text.encode())
+    open_document(desktop, path)
+
+
+def open_document(desktop: Desktop, path: str) -> None:
+    """Open a file of the home in a tab of its own, in front."""
     seen = desktop.act(Action.hotkey("ctrl", "o"))
     _until(desktop, seen, "its dialog for files is open", _asks_for_file)
     seen = desktop.act(Action.type(f"{HOME / path}\n"))

@@ -12,22 +12,35 @@ Where we differ, for all programs: the time to `wait` counts for nothing, since 
 episode that is judged by state alone has to be ended with DONE; `penalty` and `ans` are not used.
 """
 
-from sci_gym.scienceboard.adapter import PROGRAMS, Adapter, CannotError, Source
+from sci_gym.scienceboard.adapter import PROGRAMS, Adapter, CannotError, Judged, Source, judged
 from sci_gym.scienceboard.building import build, extended
 from sci_gym.scienceboard.document import TaskFile, read_task_file
+from sci_gym.scienceboard.generic import HOME, command_words, home_path
+from sci_gym.scienceboard.lambdas import Lambda, LambdaFailedError, LambdaRefusedError
 from sci_gym.scienceboard.library import PREFIX, Entry, Player, survey
+from sci_gym.scienceboard.patterns import Pattern, PatternRefusedError
 
 __all__ = [
+    "HOME",
     "PREFIX",
     "PROGRAMS",
     "Adapter",
     "CannotError",
     "Entry",
+    "Judged",
+    "Lambda",
+    "LambdaFailedError",
+    "LambdaRefusedError",
+    "Pattern",
+    "PatternRefusedError",
     "Player",
     "Source",
     "TaskFile",
     "build",
+    "command_words",
     "extended",
+    "home_path",
+    "judged",
     "read_task_file",
     "survey",
 ]

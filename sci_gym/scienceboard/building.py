@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TypeVar
 
 from sci_gym.app import App
 from sci_gym.errors import ConfigurationError
 from sci_gym.evaluation import PredicateSet, Signatures
 from sci_gym.scienceboard import generic
-from sci_gym.scienceboard.adapter import Adapter, CannotError
+from sci_gym.scienceboard.adapter import Adapter, CannotError, Judged, judged
 from sci_gym.scienceboard.document import CheckItem, Item, TaskFile
 from sci_gym.scienceboard.places import KeyPath
-from sci_gym.specs import Check, Kind, Node, TaskGraph, TaskSpec, Verb
+from sci_gym.specs import Check, Inspection, Kind, Node, TaskGraph, TaskSpec, Verb
 
 STOP = "stop"
 _STOPS = (Kind.ANS, Kind.DONE, Kind.FAIL)
 _EASY_STEPS, _MEDIUM_STEPS = 5, 10
+_Result = TypeVar("_Result")
 
 
 def extended(app: App, adapter: Adapter) -> App:
     """An app that knows the verbs and predicates of ScienceBoard's tasks beside its own."""
-    twin = copy.copy(app)
+    twin = copy.copy(adapter.played_on(app))
     vars(twin)["verbs"] = {**app.verbs, **generic.VERBS, **adapter.verbs}
     vars(twin)["predicates"] = {**app.predicates, **adapter.predicates}
     return twin
@@ -44,9 +45,10 @@ def build(file: TaskFile, adapter: Adapter, app: App, task_id: str) -> TaskSpec:
     document = file.document
     if document.sort != "VM":
         raise CannotError(f"is of sort {document.sort!r}; only those on a desktop, of sort 'VM', are played.")
+    adapter.hold(file, app)
     stop = _stop(file)
-    nodes = _nodes(file, adapter, app)
-    _validate(app, [check for node in nodes for check in node.checks])
+    items = [_judged(file, place, item, adapter) for place, item in enumerate(document.evaluate)]
+    _validate(app, [check for item in items for check in item.checks])
     return TaskSpec(
         id=task_id,
         app=app.name,
@@ -54,13 +56,13 @@ def build(file: TaskFile, adapter: Adapter, app: App, task_id: str) -> TaskSpec:
         instruction=document.instruction,
         parameters={},
         setup=_setup(file, adapter, app),
-        graph=TaskGraph(tuple(nodes)),
+        graph=_graph(file, items, app),
         infeasible=stop is Kind.FAIL,
         question=stop is Kind.ANS,
         max_steps=document.steps,
         stagnation_steps=0,
-        files=(),
-        inspections=(),
+        files=tuple(dict.fromkeys(path for item in items for path in item.files)),
+        inspections=_inspections(items, app),
         oracles={},
         source=str(file.path),
     )
@@ -79,22 +81,34 @@ def _full(app: App, name: str) -> str:
     return name if "." in name else f"{app.name}.{name}"
 
 
-def _nodes(file: TaskFile, adapter: Adapter, app: App) -> list[Node]:
+def _graph(file: TaskFile, items: Sequence[Judged], app: App) -> TaskGraph:
+    """A node for each item of `evaluate`; none comes after another."""
     nodes = []
-    for place, item in enumerate(file.document.evaluate):
-        if item.type == STOP:
-            checks: Sequence[Check] = _stop_checks(file, place, item)
-        else:
-            checks = _called(file, ("evaluate", place), "type", item.type, item, adapter.checks)
-        node = f"{item.type}-{place + 1}"
-        nodes.append(Node(node, f"evaluate[{place}]: {item.type}", (), app.name, tuple(checks)))
-    return nodes
+    for place, (item, found) in enumerate(zip(file.document.evaluate, items, strict=True)):
+        goal = f"evaluate[{place}]: {item.type}"
+        nodes.append(Node(f"{item.type}-{place + 1}", goal, (), app.name, found.checks))
+    return TaskGraph(tuple(nodes))
+
+
+def _inspections(items: Sequence[Judged], app: App) -> tuple[Inspection, ...]:
+    """What the items rest on, each once."""
+    found: dict[str, Inspection] = {}
+    for item in items:
+        own = [app.inspections[one.name](**one.arguments) for one in item.asked]
+        found |= {one.name: one for one in (*own, *item.inspections)}
+    return tuple(found.values())
+
+
+def _judged(file: TaskFile, place: int, item: CheckItem, adapter: Adapter) -> Judged:
+    if item.type == STOP:
+        return _stop_judged(file, place, item)
+    return _called(file, ("evaluate", place), "type", item.type, item, adapter.checks)
 
 
 def _called(
     file: TaskFile, place: KeyPath, key: str, name: str, item: Item,
-    functions: Mapping[str, Callable[..., Sequence[Any]]],
-) -> Sequence[Any]:  # fmt: skip
+    functions: Mapping[str, Callable[..., _Result]],
+) -> _Result:  # fmt: skip
     """What an adapter's function makes of a call; its fields are checked first."""
     for field, error in Signatures(key, functions).faults(name, item.fields):
         raise file.wrong((*place, field or key), str(error))
@@ -120,14 +134,14 @@ def _stop(file: TaskFile) -> Kind:
     return named[0] if named else Kind.DONE
 
 
-def _stop_checks(file: TaskFile, place: int, item: CheckItem) -> list[Check]:
+def _stop_judged(file: TaskFile, place: int, item: CheckItem) -> Judged:
     stop = Kind(item.fields["value"])
     if stop is not Kind.ANS:
-        return [Check("stopped", {"kind": str(stop)})]
+        return judged("stopped", kind=str(stop))
     words = item.fields.get("args")
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         raise file.wrong(("evaluate", place, "args"), f"must be a list of words, not {words!r}.")
-    return [Check("answer_text", {"equals": " ".join(words), "ignore_case": False})]
+    return judged("answer_text", equals=" ".join(words), ignore_case=False)
 
 
 def _validate(app: App, checks: Sequence[Check]) -> None:

@@ -12,6 +12,20 @@ LONGEST_LINE = 60_000
 ATOMS_A_LINE = 250
 MOST_ATOMS = 20_000
 AGAIN_S = 0.03
+LOG_CHARS = 40_000
+# ScienceBoard's tasks ask for values of the session by their paths in it, of which these are told.
+DUMPS = os.environ.pop("SCI_GYM_CHIMERAX_DUMP", "") == "1"
+OF_MODEL = (
+    "_name", "_ring_drawing.name", "_ladder_params.stubs_only", "_pbond_drawing.name",
+    "_pbond_drawing._opaque_color_count", "_pbond_drawing._colors",
+    "_atoms_drawing._positions._shift_and_scale",
+)  # fmt: skip
+MARKS = ("_nucleotide_info", "_nucleotide_changes")
+OF_VIEW = (
+    "_background_rgba", "_render.lighting.ambient_light_intensity",
+    "_render.lighting.multishadow_depth_bias", "_render.silhouette.depth_jump",
+)  # fmt: skip
+VIEW = "_atoms_drawing._draw_shape.bindings._opengl_context.window.view"
 
 
 class Reporter:
@@ -54,9 +68,58 @@ def report(session, reporter, interface):
     reporter.say("view", attempt(view, session))
     reporter.say("tools", attempt(tools, session))
     reporter.say("alignments", attempt(alignments, session))
+    if DUMPS:
+        for what, value in (attempt(dump, session, models) or {}).items():
+            reporter.say(f"dump {what}", value)
     for start in range(0, len(listed), 20):
         reporter.say(f"models {start // 20}", listed[start : start + 20])
     reporter.say("main", {"interface": interface, "models": len(listed), "parts": -(-len(listed) // 20)})
+
+
+def dump(session, models):
+    """What ScienceBoard's bundle writes, as far as its tasks ask: values by their paths, by subject."""
+    told, view = {"selected": [], "log": {}}, session.main_view
+    for place, model in enumerate(models):
+        path = f"_state_containers.models._models.{model.id}"
+        found = {f"{path}.{name}": plain(reach(model, name)) for name in OF_MODEL if has(model, name)}
+        found.update({f"{path}.{name}": True for name in MARKS if getattr(model, name, None) is not None})
+        if place == 0:
+            bounds = view.drawing_bounds()
+            found[f"{path}._redraw_needed.cached_drawing_bounds.xyz_min"] = plain(bounds and bounds.xyz_min)
+            found.update(
+                {f"{path}.{VIEW}.{name}": plain(reach(view, name)) for name in OF_VIEW if has(view, name)}
+            )
+        told[f"model {place}"] = found
+        if hasattr(model, "num_residues"):
+            chosen = model.atoms.filter(model.atoms.selected)
+            told["selected"] += [
+                [model.id_string, *address(one.residue), one.name, one.idatm_type] for one in chosen
+            ]
+    for tool in session.tools.list():
+        if tool.tool_name == "Log":
+            told["log"] = {"_state_containers.tools.log.page_source": tool.page_source[-LOG_CHARS:]}
+    told["models"] = len(models)
+    return told
+
+
+def reach(thing, path):
+    """An attribute of an attribute and so on; AttributeError where there is none."""
+    for name in path.split("."):
+        thing = getattr(thing, name)
+    return thing
+
+
+def has(thing, path):
+    """Whether there is such an attribute, with a value."""
+    try:
+        return reach(thing, path) is not None
+    except AttributeError:
+        return False
+
+
+def plain(value):
+    """A value as JSON has it; an array as numpy writes it, on one line."""
+    return value if isinstance(value, int | float | bool | str | None) else str(value).replace("\n", "")
 
 
 def attempt(reader, *arguments):

@@ -1,35 +1,19 @@
 """Makes the valley's maps with GRASS's own commands, and becomes GRASS's stock graphical interface on them.
 
-Runs in the guest, where `app` makes the module `world` known to it.
+Runs in the guest, where `app` makes the modules `world` and `session` known to it.
 """
 
 import itertools
-import json
-import os
-import pathlib
-import shutil
-import subprocess
-import sys
 
+from session import DATABASE, begin, enter, grass, show
 from world import (
     LAND_USE, LOCATION, LOCATION_FILES, MAPSET, PARCELS, ROADS, WELLS, WINDOW, elevation, grid, land_use,
     rain,
 )  # fmt: skip
 
-GISBASE = "/usr/lib/grass82"
-HOME = pathlib.Path(os.environ["HOME"])
-DATABASE = HOME / "grassdata"
-SETTINGS = HOME / ".grass8"
-SESSION = pathlib.Path("/tmp/grass8-user-1")
-WX = {
-    "manager": {"hideTabs": {"search": False, "pyshell": True}},
-    "general": {"singleWindow": {"enabled": True}},
-}
-
 
 def lay_out() -> None:
-    """Make the location by hand, as g.proj would; a launch that is tried again begins anew."""
-    shutil.rmtree(DATABASE, ignore_errors=True)
+    """Make the location by hand, as g.proj would."""
     for mapset in ("PERMANENT", MAPSET):
         folder = DATABASE / LOCATION / mapset
         folder.mkdir(parents=True)
@@ -39,21 +23,6 @@ def lay_out() -> None:
         )
     for name, text in LOCATION_FILES.items():
         (DATABASE / LOCATION / "PERMANENT" / name).write_text(text)
-    SETTINGS.mkdir(exist_ok=True)
-    (SETTINGS / "wx.json").write_text(json.dumps(WX))
-    SESSION.mkdir(mode=0o700, exist_ok=True)
-
-
-def enter(mapset: str) -> None:
-    """Make a mapset the session's."""
-    rc = f"GISDBASE: {DATABASE}\nLOCATION_NAME: {LOCATION}\nMAPSET: {mapset}\nGUI: wxpython\n"
-    (SESSION / "gisrc").write_text(rc)
-    (SETTINGS / "rc").write_text(rc)
-
-
-def grass(*command: str, text: str = "") -> None:
-    """Run a GRASS command."""
-    subprocess.run([*command, "--quiet"], input=text.encode(), check=True, stdout=subprocess.DEVNULL)
 
 
 def make_rasters() -> None:
@@ -121,42 +90,15 @@ def add_table(name: str, columns: tuple, rows: list) -> None:
     grass("v.db.connect", f"map={name}", "driver=sqlite", f"database={database}", f"table={name}", "key=cat")
 
 
-def session() -> dict:
-    """The variables of a GRASS session."""
-    env = dict(os.environ)
-    path = [f"{GISBASE}/bin", f"{GISBASE}/scripts", "/usr/bin", "/bin"]
-    python = [one for one in env.get("PYTHONPATH", "").split(":") if one] + [f"{GISBASE}/etc/python"]
-    env.update(
-        GISBASE=GISBASE,
-        GISRC=str(SESSION / "gisrc"),
-        GRASS_VERSION="8.2.1",
-        GIS_LOCK="1",
-        TMPDIR=str(SESSION),
-        PATH=":".join(path),
-        LD_LIBRARY_PATH=f"{GISBASE}/lib",
-        PYTHONPATH=":".join(python),
-        GRASS_PYTHON="/usr/bin/python3",
-        GRASS_ADDON_BASE=str(SETTINGS / "addons"),
-        GRASS_PROJSHARE="/usr/share/proj",
-        GRASS_PAGER="cat",
-        GRASS_GNUPLOT="gnuplot -persist",
-        GRASS_HTML_BROWSER="true",
-        LC_NUMERIC="C",
-    )
-    return env
-
-
 def main() -> None:
     """Make the world once, and become the interface."""
+    begin()
     lay_out()
-    env = session()
-    os.environ.update(env)
-    enter("PERMANENT")
+    enter(LOCATION, "PERMANENT")
     make_rasters()
-    enter(MAPSET)
+    enter(LOCATION, MAPSET)
     make_vectors()
-    arguments = sys.argv[1:]
-    os.execve("/usr/bin/python3", ["python3", f"{GISBASE}/gui/wxpython/wxgui.py", *arguments], env)
+    show()
 
 
 main()

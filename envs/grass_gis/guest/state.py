@@ -14,9 +14,12 @@ import sys
 
 LIBRARIES = os.path.join(os.environ.get("GISBASE", ""), "lib")
 CONSOLE_CHARS = 6000
+OUTPUT_CHARS = 40_000
 LONGEST_LINE = 60_000
 SHIPPED = ("/usr/", "<")
 SHELLS = ("/gmodeler/model.py", "/code.py")
+# ScienceBoard's tasks ask for the interface's own data, whose names and forms are not ours.
+DUMPS = os.environ.pop("SCI_GYM_GRASS_DUMP", "") == "1"
 
 
 class Reporter:
@@ -26,8 +29,8 @@ class Reporter:
         self._descriptor, self._said = descriptor, {}
 
     def say(self, what, value):
-        """Report a subject if it is another than before."""
-        line = json.dumps({"what": what, "is": value})
+        """Report a subject if it is another than before; "N/A" is what JSON does not have."""
+        line = json.dumps({"what": what, "is": value}, default=lambda _: "N/A")
         if len(line) > LONGEST_LINE:
             line = json.dumps({"what": what, "is": None})
         if self._said.get(what) != line:
@@ -50,6 +53,9 @@ def look(app, reporter):
     reporter.say("busy", attempt(busy, wx))
     reporter.say("plots", attempt(plots, wx))
     reporter.say("main", attempt(wx.Frame.GetTitle, frame))
+    if DUMPS:
+        for what, value in (attempt(dump, frame) or {}).items():
+            reporter.say(what, value)
 
 
 def attempt(reader, *arguments):
@@ -159,6 +165,27 @@ def plots(wx):
     """The maps that each open plotting tool shows, by the tool's title."""
     tools = [one for one in wx.GetTopLevelWindows() if one.IsShown() and hasattr(one, "rasterList")]
     return [{"tool": one.GetTitle(), "maps": [str(name) for name in one.rasterList]} for one in tools]
+
+
+def dump(frame):
+    """What ScienceBoard's fork tells: the current layers, their items in the tree, and the first display."""
+    tree = frame.GetLayerTree()
+    panel = frame.notebookLayers.GetPage(0).maptree.GetMapDisplay()
+    edited = getattr(panel.toolbars.get("vdigit"), "mapLayer", None)
+    items = [{"name": tree.GetLayerInfo(one, "maplayer").name, **vars(one)} for one in tree._itemWithWindow]
+    return {
+        "dump.layers": [vars(one) for one in tree.GetMap().layers],
+        **{f"dump.windows.{place}": item for place, item in enumerate(items)},
+        "dump.windows": len(items),
+        "dump.toolbars": {
+            "keys": list(panel.toolbars),
+            "shown": panel.toolbars["map"].IsShown(),
+            "layer": edited and vars(edited),
+        },
+        "dump.statusbar": {"mode": panel.statusbarManager.GetMode(), "scale": panel.GetMapScale()},
+        "dump.region": panel.GetMap().region,
+        "dump.output": frame.goutput.cmdOutput.GetText()[-OUTPUT_CHARS:],
+    }
 
 
 def refuse(event, arguments):

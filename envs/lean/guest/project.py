@@ -34,6 +34,7 @@ RUNS_S = 27  # all runs of Lean together; the inspection ends after `Timing.insp
 HOLE = "  sorry"
 AXIOMS = ("propext", "Classical.choice", "Quot.sound")
 OPEN = "unsolved goals"
+OPENS = re.compile(r"open(?: [^\W\d][\w.]*)+")
 HEADER = re.compile(r"theorem (\S+)(.*?):= by", re.DOTALL)
 
 # What begins a command, or runs code, or turns checks off, or hides that a proof is none. A proof needs none.
@@ -126,6 +127,10 @@ class Text:
                 found[-height:] = [(name, line) for _, line in found[-height:]]
                 found += [(name, line) for line in chosen.get(name, self.proofs[number])]
         return found
+
+    def opened(self) -> "list[str]":
+        """The lines that open namespaces, in whose light statements are read."""
+        return [line for part in self.parts for line in part if OPENS.fullmatch(line)]
 
     def statement(self, name: str) -> str:
         """What a theorem says, its binders before it."""
@@ -222,7 +227,8 @@ def elaborate(lean: Lean, given: Text, refused: "dict[str, str]") -> "tuple[bool
 def restate(lean: Lean, task: Text, names: "list[str]") -> "dict[str, list[str]]":
     """The axioms of each theorem that Lean accepts for the task's own statement, without a warning."""
     secret = "sci_gym_" + secrets.token_hex(16)
-    lines = ["import Task", "set_option linter.all false"]
+    lines = ["import Task", "set_option linter.all false", *task.opened()]
+    start = len(lines) + 1
     for name in names:
         statement = task.statement(name).replace("\n", " ")
         lines.append(f"theorem {secret}_{name} : {statement} := @{name}")
@@ -231,7 +237,7 @@ def restate(lean: Lean, task: Text, names: "list[str]") -> "dict[str, list[str]]
     told = {one["line"]: one for one in found}
     accepted = {}
     for number, name in enumerate(names):
-        stated, asked = told.get(2 * number + 3), told.get(2 * number + 4)
+        stated, asked = told.get(2 * number + start), told.get(2 * number + start + 1)
         if stated is None and asked is not None and asked["severity"] == "information":
             begin = f"'{secret}_{name}' "
             rests = re.fullmatch(re.escape(begin) + r"depends on axioms: \[(.*)\]", asked["text"], re.DOTALL)

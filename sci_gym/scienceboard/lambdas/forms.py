@@ -51,6 +51,29 @@ def module_function(node: ast.expr) -> str | None:
     return None
 
 
+def constants(node: ast.Lambda) -> frozenset[str]:
+    """The texts that stand in a lambda."""
+    return frozenset(
+        one.value for one in ast.walk(node) if isinstance(one, ast.Constant) and isinstance(one.value, str)
+    )
+
+
+def parts(node: ast.Lambda) -> frozenset[str]:
+    """The constant keys by which a lambda looks into its first argument, by subscript or `get`."""
+    first = node.args.args[0].arg if node.args.args else ""
+    found: set[str] = set()
+    for inner in ast.walk(node):
+        match inner:
+            case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=str(key))) if name == first:
+                found.add(key)
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name(id=name), attr="get"),
+                args=[ast.Constant(value=str(key)), *_],
+            ) if name == first:
+                found.add(key)
+    return frozenset(found)
+
+
 def _refuse(node: ast.AST, what: str) -> LambdaRefusedError:
     return LambdaRefusedError(f"column {getattr(node, 'col_offset', 0) + 1}: {what} is not supported.")
 

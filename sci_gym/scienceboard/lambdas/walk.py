@@ -22,6 +22,8 @@ class Lambda:
     Attributes:
         text: as it stands in the file.
         parameters: how many arguments it takes.
+        constants: the texts that stand in it.
+        parts: constant keys by which it looks into its first argument.
     """
 
     def __init__(self, text: str) -> None:
@@ -33,6 +35,8 @@ class Lambda:
         self.text = text
         self._node = forms.parse(text)
         self.parameters = len(self._node.args.args)
+        self.parts = forms.parts(self._node)
+        self.constants = forms.constants(self._node)
 
     def __call__(self, *arguments: Any) -> Any:
         """Its value for plain data, as plain data.
