@@ -237,9 +237,9 @@ class Stage:
 
     def _bring_to_front(self, part: App) -> None:
         """Raise the windows of one of several apps, so that set-up and the first step meet it in front."""
-        if len(self._app.parts) < 2:
-            return
         names = {program.name for program in part.programs}
+        if len(self._app.parts) < 2 or not names:
+            return
         seen = self.observe()
         if not _is_active(seen, names):
             for window in seen.windows:

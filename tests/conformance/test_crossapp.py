@@ -49,7 +49,7 @@ def in_front(env: gym.Env[Any, Any]) -> str:
 
 def test_the_app_has_the_programs_of_its_members_and_no_code_of_theirs() -> None:
     app = load_app("crossapp")
-    assert [part.name for part in app.parts] == ["kalgebra", "texstudio", "grass_gis", "chimerax"]
+    assert [part.name for part in app.parts] == ["kalgebra", "texstudio", "grass_gis", "chimerax", "lean"]
     assert [program.name for program in app.programs] == ["kalgebra", "texstudio"]
     assert (dict(app.verbs), dict(app.predicates)) == ({}, {})
 
