@@ -164,6 +164,15 @@ class App(abc.ABC):
         """Those of them whose programs are started for some tasks only, this one among them: none."""
         return ()
 
+    def lacking(self, task: TaskSpec) -> str:
+        """How to get what this task needs beside the others and nobody brought; "" where that is nothing."""
+        return " ".join(part.to_bring for part in self.late_parts(task) if part.to_bring)
+
+    @property
+    def to_bring(self) -> str:
+        """How to get what a user brings, where that is not on this host; "" where nothing is missing."""
+        return " ".join(one.advice for one in self.requirements if one.advice and one.found is None)
+
     def command(self, code: str) -> Command | None:
         """How to run code in the program's own command language; None where it has none."""
         return None

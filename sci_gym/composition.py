@@ -18,7 +18,8 @@ class Composition(App):
 
     Attributes:
         members: names of the apps, the one that is in front at first before the others.
-        on_demand: those of them whose programs are started only for tasks that speak of them.
+        on_demand: those of them whose programs are started only for tasks that speak of them. Where a user
+            has not brought one, the other tasks are played without it.
     """
 
     members: ClassVar[tuple[str, ...]]
@@ -32,8 +33,9 @@ class Composition(App):
     @classmethod
     def of(cls, parts: Sequence[App]) -> Composition:
         """The app with its members, in their order."""
+        here = [part for part in parts if part.name not in cls.on_demand or not part.to_bring]
         body = {
-            "requirements": tuple(dict.fromkeys(one for part in parts for one in part.requirements)),
+            "requirements": tuple(dict.fromkeys(one for part in here for one in part.requirements)),
             "programs": tuple(program for part in cls._standing(parts) for program in part.programs),
             "_parts": tuple(parts),
         }

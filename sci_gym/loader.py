@@ -90,7 +90,8 @@ def select_tasks(app: App, task: Selector) -> TaskDraw:
     Args:
         app: whose templates to choose from.
         task: None for all templates, an id, a template file, several ids, a predicate of templates, or a
-            task itself; or "scienceboard:PATH", a task file of ScienceBoard or a folder of them.
+            task itself; or "scienceboard:PATH", a task file of ScienceBoard or a folder of them. What is not
+            named is left out where it needs a program that nobody brought, see `App.lacking`.
 
     Raises:
         UnknownNameError: no such template.
@@ -269,15 +270,20 @@ def _find(app: App, task: Choice) -> list[Template]:
     if isinstance(task, Path) or (isinstance(task, str) and task.endswith(".toml")):
         return [load_template(Path(task), app)]
     known = load_templates(app)
-    if task is None:
-        return list(known.values())
-    if callable(task):
-        return [template for template in known.values() if task(template)]
+    if task is None or callable(task):
+        return [one for one in known.values() if (task is None or task(one)) and not lacking(app, one)]
     names = [task] if isinstance(task, str) else list(task)
     for name in names:
         if name not in known:
             raise UnknownNameError(f"task of {app.title}", name, known)
     return [known[name] for name in names]
+
+
+def lacking(app: App, template: Template) -> str:
+    """How to get what a template's tasks need and nobody brought, beside what all of the app's need."""
+    if not any(part.to_bring for part in app.parts):
+        return ""
+    return app.lacking(template.instantiate(np.random.default_rng(0)))
 
 
 def _check_resolution(resolution: Any) -> tuple[int, int]:

@@ -159,9 +159,15 @@ class Stage:
         return observation
 
     def set_up(self, task: TaskSpec) -> None:
-        """Start what only some tasks need, and run a task's set-up."""
+        """Start what only some tasks need, and run a task's set-up.
+
+        Raises:
+            MissingDependencyError: such a program is not installed; the message says how to get it.
+            InfrastructureError: a part did not come up.
+        """
         parts = {part.name: part for part in self._app.parts}
         for part in self._app.late_parts(task):
+            self.machine.require((*self._app.requirements, *part.requirements))
             self._launch(self.client, part.programs)
             self.wait_for(f"{part.title} ready", part.ready)
         for verb in task.setup:
@@ -231,9 +237,9 @@ class Stage:
 
     def _bring_to_front(self, part: App) -> None:
         """Raise the windows of one of several apps, so that set-up and the first step meet it in front."""
-        if len(self._app.parts) < 2:
-            return
         names = {program.name for program in part.programs}
+        if len(self._app.parts) < 2 or not names:
+            return
         seen = self.observe()
         if not _is_active(seen, names):
             for window in seen.windows:

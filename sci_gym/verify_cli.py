@@ -28,6 +28,7 @@ from sci_gym.console import (
     result_of,
 )
 from sci_gym.errors import UnknownNameError
+from sci_gym.loader import lacking
 from sci_gym.machines import SandboxMachine, load_machine
 from sci_gym.tasks import Template, load_template, load_templates
 from sci_gym.verify import OTHERS, Report
@@ -59,14 +60,12 @@ def verify(
 ) -> None:
     """Hold every task to its promise on the real program; exit 1 on any miss.
 
-    Left out are apps whose program you would have to bring and have not.
+    Left out are apps and tasks whose program you would have to bring and have not.
     """
     chosen = _choose(app_name, task)
-    asked = [one for one, (_, names) in chosen.items() if names]
-    left_out = {one: advice for one in asked if (advice := _not_brought(one))}
-    for one, advice in left_out.items():
-        err.print(f"{one.title} is left out: it is not installed here. {advice}", highlight=False)
-        del chosen[one]
+    left_out = _leave_out(chosen)
+    for what, advice in left_out.items():
+        err.print(f"{what} is left out: what it needs is not installed here. {advice}", highlight=False)
     where = {"machine": machine, "machine_options": read_options(machine_options)}
     reports: list[Report] = []
     with _wall(jobs, pace) if watch else nullcontext() as wall, make_progress() as progress:
@@ -82,12 +81,21 @@ def verify(
                 )
                 progress.advance(bar)
     reports.sort(key=lambda report: (report.task, report.seed))
-    _tell(reports, [one.title for one in left_out], as_json)
+    _tell(reports, list(left_out), as_json)
 
 
-def _not_brought(app: App) -> str:
-    """How to get what the user would have to bring; "" if it is there."""
-    return " ".join(one.advice for one in app.requirements if one.advice and one.found is None)
+def _leave_out(chosen: Chosen) -> dict[str, str]:
+    """Take away what cannot be played here: titles of apps and ids of tasks, with what to do about each."""
+    left_out = {}
+    for one, (templates, names) in list(chosen.items()):
+        if one.to_bring:
+            left_out[one.title] = one.to_bring
+            del chosen[one]
+            continue
+        absent = {name: advice for name in names if (advice := lacking(one, templates[name]))}
+        left_out |= absent
+        names[:] = [name for name in names if name not in absent]
+    return left_out
 
 
 def _choose(app_name: str | None, tasks: list[str] | None) -> Chosen:

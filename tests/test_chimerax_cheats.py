@@ -30,6 +30,13 @@ for number in range(3, 200):
 PLANT = (
     f"cat > ~/evil.py <<'END'\n{EVIL}\nEND\ncp ~/evil.py '<string>'; cp ~/evil.py '/home/user/<string>.py'"
 )
+PICKLE = f"""
+import pickle
+class Evil:
+    def __reduce__(self):
+        return exec, ({EVIL!r},)
+open("/home/user/evil.pkl", "wb").write(pickle.dumps(Evil()))
+"""
 # From another cell: the program's descriptors, and every socket that can be reached.
 FORGE = """
 import glob, os, socket
@@ -52,7 +59,8 @@ for path in glob.glob("/tmp/*") + glob.glob("/run/user/*/*"):
 """
 FOREIGN = ("open /home/user/evil.py", "runscript /home/user/evil.py", 'open "<string>" format python',
            'runscript "/home/user/<string>.py"', "shell", "remotecontrol rest start", "pip list",
-           'ui tool show Shell', "devel build /home/user", "toolshed install /home/user/x.whl")  # fmt: skip
+           'ui tool show Shell', "devel build /home/user", "toolshed install /home/user/x.whl",
+           "mcp start", "alphafold pae #1 file /home/user/evil.pkl")  # fmt: skip
 
 
 COMMANDS_FILE = """
@@ -96,6 +104,7 @@ def state_of(env: gym.Env[Any, Any]) -> dict[str, Any]:
 
 def test_no_python_runs_in_the_program(hybrid: gym.Env[Any, Any]) -> None:
     output_of(hybrid, PLANT, "shell")
+    output_of(hybrid, PICKLE, "python")
     for command in FOREIGN:
         reply, _ = json.JSONDecoder().raw_decode(output_of(hybrid, command, "app"))
         assert reply["error"] is not None, command
@@ -158,4 +167,21 @@ def test_in_gui_files_of_commands_are_refused(gui: gym.Env[Any, Any]) -> None:
     gui.step(Action.hotkey("ctrl", "o"))
     gui.step(Action.type("/home/user/evil.cxc\n"))
     gui.step(Action.wait())
+    assert state_of(gui)["view"]["background"].startswith("#000000")
+    gui.step(Action.press("esc"))
+
+
+def test_in_gui_the_address_line_of_the_help_takes_no_commands(gui: gym.Env[Any, Any]) -> None:
+    world: Any = gui.unwrapped
+
+    def addresses() -> list[Any]:
+        return [node for node in world.last.showing if (node.role, node.text) == ("text", "help:user")]
+
+    click(gui, "menu item", "Help")
+    click(gui, "menu item", "User Guide")
+    assert until(gui, lambda: bool(addresses()))
+    gui.step(Action.click(*addresses()[0].box.center))
+    gui.step(Action.hotkey("ctrl", "a"))
+    gui.step(Action.type("cxcmd:set bgColor white\n"))
+    assert until(gui, lambda: any("Not executed here" in node.text for node in world.last.showing))
     assert state_of(gui)["view"]["background"].startswith("#000000")

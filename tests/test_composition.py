@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
+import json
+from pathlib import Path
 
-from sci_gym.loader import load_app
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from sci_gym.cli import app as cli
+from sci_gym.loader import lacking, load_app, select_tasks
 from sci_gym.specs import A11yNode, A11yTree, Box, State, Window
 from sci_gym.tasks import load_templates
 
@@ -53,5 +59,36 @@ def test_programs_on_demand_are_those_of_tasks_that_speak_of_them() -> None:
     app = load_app("crossapp")
     for template in load_templates(app).values():
         task = template.instantiate(np.random.default_rng(0))
-        late = [part.name for part in app.late_parts(task)]
-        assert late == (["grass_gis"] if "grass_gis" in task.apps else [])
+        late = {part.name for part in app.late_parts(task)}
+        assert late == set(app.on_demand) & task.apps
+
+
+def test_what_nobody_brought_is_left_out_and_the_rest_played(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SCI_GYM_CHIMERAX", str(tmp_path))
+    app = load_app("crossapp")
+    assert not app.to_bring
+    assert not any("ChimeraX" in one.command for one in app.requirements)
+    templates = load_templates(app)
+    absent = {name for name, one in templates.items() if "chimerax/download" in lacking(app, one)}
+    assert absent == {"distance-in-paper", "figure-from-paper", "model-without-water", "residue-share"}
+    draw = select_tasks(app, None)
+    drawn = {draw(np.random.default_rng(seed)).id for seed in range(200)}
+    assert "grid-report" in drawn
+    assert not drawn & absent
+    result = CliRunner().invoke(cli, ["verify", "--app", "crossapp", "--task", "residue-share", "--json"])
+    assert json.loads(result.stdout) == {"misses": 0, "left_out": ["residue-share"], "reports": []}
+    assert "chimerax/download" in result.stderr
+
+
+def test_what_somebody_brought_is_shown_to_the_desktop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    executable = tmp_path / "bin" / "ChimeraX"
+    executable.parent.mkdir()
+    executable.touch(0o755)
+    monkeypatch.setenv("SCI_GYM_CHIMERAX", str(tmp_path))
+    app = load_app("crossapp")
+    assert str(tmp_path) in [one.shown for one in app.requirements]
+    assert not any("chimerax" in lacking(app, one) for one in load_templates(app).values())

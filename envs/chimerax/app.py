@@ -11,7 +11,7 @@ from sci_gym.envs.chimerax import ENV_ID
 from sci_gym.envs.chimerax.installation import INSTALLATION, python_of
 from sci_gym.envs.chimerax.predicates import PREDICATES
 from sci_gym.envs.chimerax.state import PROGRAM, observed
-from sci_gym.envs.chimerax.verbs import COMMAND_LINE, VERBS
+from sci_gym.envs.chimerax.verbs import VERBS, client
 from sci_gym.installation import BroughtApp, Installation
 from sci_gym.specs import Observation
 
@@ -61,7 +61,7 @@ class ChimeraX(BroughtApp):
 
     def command(self, code: str) -> Command:
         """Typed into its command line, line by line."""
-        return Command(COMMAND_LINE, code.encode())
+        return Command(("/usr/bin/python3", "-I", "-"), client(code).encode())
 
     def ready(self, observation: Observation) -> bool:
         """Whether its main window is on screen, menus and all, and the scene fills its area."""

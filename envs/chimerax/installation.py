@@ -33,8 +33,13 @@ INSTALLATION = Installation(
     title="ChimeraX",
     variable="SCI_GYM_CHIMERAX",
     executable="bin/ChimeraX",
-    commands=("chimerax", "ChimeraX"),
-    usual=("/usr/lib/ucsf-chimerax", "/usr/lib/ucsf-chimerax-daily", "/opt/UCSF/ChimeraX"),
+    commands=("chimerax", "chimerax-daily", "ChimeraX"),
+    usual=(
+        "/usr/lib/ucsf-chimerax",
+        "/usr/lib/ucsf-chimerax-daily",
+        "/usr/libexec/UCSF-ChimeraX",
+        "/opt/UCSF/ChimeraX",
+    ),
     advice=_ADVICE,
     version=_version,
 )

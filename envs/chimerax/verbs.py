@@ -16,12 +16,16 @@ _SOCKET = "/tmp/chimerax"  # of the guest, see `guest/start.py`
 _CLIENT = f"""import socket, sys
 door = socket.socket(socket.AF_UNIX)
 door.connect({_SOCKET!r})
-door.sendall(sys.stdin.buffer.read())
+door.sendall({{said!r}})
 door.shutdown(socket.SHUT_WR)
 while part := door.recv(65536):
     sys.stdout.buffer.write(part)
 """
-COMMAND_LINE = ("/usr/bin/python3", "-I", "-c", _CLIENT)
+
+
+def client(text: str) -> str:
+    """Python for the guest that has ChimeraX run commands, and prints its reply."""
+    return _CLIENT.format(said=text.encode())
 
 
 def file(desktop: Desktop, *, path: str, text: str) -> None:
@@ -48,7 +52,7 @@ def command(desktop: Desktop, *, text: str) -> None:
     Raises:
         ConfigurationError: one fails; the message holds what the program says.
     """
-    output = desktop.act(Action.code(text, "app")).output
+    output = desktop.act(Action.code(client(text), "python")).output
     try:
         reply, _ = json.JSONDecoder().raw_decode(output)
         error = reply["error"]

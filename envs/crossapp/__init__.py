@@ -1,3 +1,3 @@
-"""Work that crosses programs: KAlgebra, TeXstudio and GRASS GIS on one desktop."""
+"""Work that crosses programs: KAlgebra, TeXstudio, GRASS GIS, ChimeraX and Lean on one desktop."""
 
 ENV_ID = "SciBoard-CrossApp-v0"

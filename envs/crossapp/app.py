@@ -10,14 +10,17 @@ from sci_gym.envs.crossapp import ENV_ID
 
 
 class CrossApp(Composition):
-    """KAlgebra, TeXstudio, and GRASS GIS where it is needed, each in its window; Alt+Tab goes round them."""
+    """KAlgebra, TeXstudio, and GRASS GIS or ChimeraX where needed, each in its window; Alt+Tab goes round.
+
+    Lean has no window: it judges the proofs of a file that is open in TeXstudio.
+    """
 
     name: ClassVar[str] = "crossapp"
     env_id: ClassVar[str] = ENV_ID
-    title: ClassVar[str] = "KAlgebra, TeXstudio and GRASS GIS"
+    title: ClassVar[str] = "KAlgebra, TeXstudio, GRASS GIS, ChimeraX and Lean"
     folder: ClassVar[Path] = Path(__file__).resolve().parent
-    members: ClassVar[tuple[str, ...]] = ("kalgebra", "texstudio", "grass_gis")
-    on_demand: ClassVar[tuple[str, ...]] = ("grass_gis",)
+    members: ClassVar[tuple[str, ...]] = ("kalgebra", "texstudio", "grass_gis", "chimerax", "lean")
+    on_demand: ClassVar[tuple[str, ...]] = ("grass_gis", "chimerax", "lean")
 
 
 APP = CrossApp()

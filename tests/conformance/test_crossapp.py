@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
 import pytest
 
 from sci_gym.app import App
+from sci_gym.errors import MissingDependencyError
 from sci_gym.loader import load_app
 from sci_gym.specs import Action
 from sci_gym.testing import AppSuite
@@ -30,6 +33,15 @@ class TestApp(AppSuite):
         return load_app("crossapp")
 
 
+def test_a_task_that_needs_what_nobody_brought_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SCI_GYM_CHIMERAX", str(tmp_path))
+    made = gym.make(ENV_ID, task="residue-share", disable_env_checker=True)
+    with contextlib.closing(made), pytest.raises(MissingDependencyError, match="chimerax/download"):
+        made.reset(seed=0)
+
+
 def in_front(env: gym.Env[Any, Any]) -> str:
     (active,) = [window for window in env.unwrapped.last.windows if window.active]  # type: ignore[attr-defined]
     return str(active.program)
@@ -37,7 +49,7 @@ def in_front(env: gym.Env[Any, Any]) -> str:
 
 def test_the_app_has_the_programs_of_its_members_and_no_code_of_theirs() -> None:
     app = load_app("crossapp")
-    assert [part.name for part in app.parts] == ["kalgebra", "texstudio", "grass_gis"]
+    assert [part.name for part in app.parts] == ["kalgebra", "texstudio", "grass_gis", "chimerax", "lean"]
     assert [program.name for program in app.programs] == ["kalgebra", "texstudio"]
     assert (dict(app.verbs), dict(app.predicates)) == ({}, {})
 

@@ -21,13 +21,20 @@ MOST_BYTES = 2**20
 VISIT_S = 5
 ALWAYS_GONE = {"Shell", "Toolshed", "Toolshed Preview", "Bundle Manager", "Build Bundle", "Remote Control"}
 COMMAND_TOOLS = {"Command Line Interface", "Command History", "Usage"}
-PYTHON_COMMANDS = ("runscript", "devel", "pip", "toolshed", "remotecontrol", "shell", "ui tool show Shell")
+PYTHON_COMMANDS = (
+    "runscript", "devel", "pip", "toolshed", "remotecontrol", "mcp", "shell", "ui tool show Shell",
+)  # fmt: skip
 HERE = os.path.realpath(sys.prefix)
 ROOTS = tuple({HERE, os.path.realpath(sys.base_prefix), *map(os.path.realpath, sys.path)} - {"/"})
 
 
 def keep_foreign_code_out(event, arguments):
-    """An audit hook: refuses to compile and to execute what does not come from the installation."""
+    """An audit hook: refuses to compile and to execute what does not come from the installation.
+
+    Of files that hold pickles, as some formats do, plain data alone is read: what they name would be called.
+    """
+    if event == "pickle.find_class":
+        raise RuntimeError(f"{arguments[0]}.{arguments[1]} is not called for a file")
     if event == "compile":
         name = arguments[1]
     elif event == "exec":
@@ -47,16 +54,17 @@ def belongs(name):
 
 
 def refuse(*arguments, **options):
-    """In place of what would execute Python."""
+    """In place of what would execute Python, or a command where there are none."""
     from chimerax.core.errors import UserError
 
-    raise UserError("Python is not executed here")
+    raise UserError("Not executed here: Python, and commands that the interface leaves out")
 
 
 def close_doors(session, interface):
     """Take away what executes Python, and what takes commands where those are not to be used."""
     from chimerax.core import scripting
     from chimerax.core.commands import cli
+    from chimerax.ui.widgets import htmlview
 
     scripting._exec_python = scripting.open_python_script = refuse
     scripting.open_compiled_python_script = refuse
@@ -67,6 +75,7 @@ def close_doors(session, interface):
     if interface == "gui":
         gone |= COMMAND_TOOLS
         scripting.open_command_script = scripting.apply_command_script = refuse
+        htmlview.cxcmd = refuse  # of addresses such as cxcmd:COMMAND, typed into the help viewer or clicked
     for tool in session.tools.list():
         if tool.tool_name in gone:
             tool.delete()
