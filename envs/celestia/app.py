@@ -25,10 +25,11 @@ _CONFIGURATION = """Configuration {
   AntialiasingSamples 1
 }
 """
-# By default it draws frame after frame, which under software GL leaves its main loop no time to answer. At a
-# slower rate than this a step would end before what it changed is drawn and reported.
+# By default it draws frame after frame, which under software GL leaves its main loop no time to answer. Frames have
+# to come more often than a desktop has to be quiet for a step to end (`Timing.quiet_s`): it would end before what
+# it changed is drawn and reported.
 _SETTINGS = """[General]
-fps=15
+fps=13
 [MainWindow]
 Fullscreen=false
 Pos=@Point(0 0)
