@@ -1,0 +1,3 @@
+"""Celestia: space in the stock program, of which a user brings an installation."""
+
+ENV_ID = "SciBoard-Celestia-v0"
