@@ -214,7 +214,8 @@ class ClusterEnv(gym.Env[Any, Any]):
     @property
     def _connected(self) -> bool:
         """Whether this process is still in the cluster where the actor is; who leaves ends his actors."""
-        return self._ray.is_initialized() and self._ray.get_runtime_context().get_job_id() == self._job
+        job = self._ray.get_runtime_context().get_job_id() if self._ray.is_initialized() else None
+        return job is not None and bool(job == self._job)
 
     def _drop(self) -> None:
         actor, self._actor, self._place = self._actor, None, {}

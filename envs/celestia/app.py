@@ -25,7 +25,7 @@ _CONFIGURATION = """Configuration {
   AntialiasingSamples 1
 }
 """
-# By default it draws frame after frame, which under software GL leaves its main loop no time to answer. Frames
+# By default it draws frame after frame, which under software GL leaves its main loop no time to answer. They
 # have to come more often than a desktop has to be quiet for a step to end (`Timing.quiet_s`), or it would end
 # before what it changed is drawn and reported.
 _SETTINGS = """[General]
