@@ -162,9 +162,9 @@ def labeled(evidence: Evidence, *, of: str) -> bool:
 
 
 def measured(evidence: Evidence, *, first: str, second: str) -> bool:
-    """A distance between two atoms is shown."""
+    """A distance between two atoms is shown, which ChimeraX draws where both of them are."""
     state = state_of(evidence.state)
-    ends = [{identity(one) for one in atoms(state, of)} for of in (first, second)]
+    ends = [{identity(one) for one in atoms(state, of) if one["visible"]} for of in (first, second)]
     if any(len(end) != 1 for end in ends):
         return False
     groups = [
