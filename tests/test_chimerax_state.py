@@ -162,7 +162,19 @@ WILD = st.recursive(
 )
 LINES = st.builds(
     lambda what, value: json.dumps({"what": what, "is": value}),
-    st.sampled_from(["main", "models 0", "atoms 1 0", "view", "tools", "alignments"]),
+    st.sampled_from(
+        [
+            "main",
+            "models 0",
+            "atoms 1 0",
+            "view",
+            "tools",
+            "alignments",
+            "dump models",
+            "dump model 0",
+            "dump selected",
+        ]
+    ),
     WILD,
 )
 
@@ -171,4 +183,4 @@ LINES = st.builds(
 @given(st.lists(LINES | st.text(max_size=20), max_size=8))
 def test_any_report_gives_a_state(lines: list[str]) -> None:
     state = read(lines)
-    assert set(state) == {"running", "interface", "models", "view", "tools", "alignments"}
+    assert set(state) == {"running", "interface", "models", "view", "tools", "dump", "alignments"}

@@ -21,8 +21,8 @@ from tests.test_scienceboard import PUBLISHED, REVISIONS, published
 FIRST = f"{MODELS}(1,)."
 NUCLEOTIDES = f"lambda key: key.startswith('{FIRST}_nucleotide_info')"
 BONDS = "lambda key: '.'.join(key.split('.')[:-1] + ['_pbond_drawing', '_opaque_color_count'])"
-SAMPLE = ("A-03", "A-05", "D-01")
-"""What is drawn, selected atoms and colours, and the log."""
+SAMPLE = ("A-03", "A-05", "B-02")
+"""What is drawn, selected atoms and colours, and a model that is found by its name."""
 STRUCTURES = ("2olx", "3ppd", "1dns", "251d", "3bna", "4tut", "4r0u", "102l", "AF-A8Z1J3-F1-model_v4")
 LAUNCH = {
     "func": "launch", "command": ["chimerax", "--cmd", "remotecontrol rest start json true port «PORTLIKE»"],
