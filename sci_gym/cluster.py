@@ -11,6 +11,7 @@ import contextlib
 import copy
 import os
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -145,11 +146,21 @@ class ClusterEnv(gym.Env[Any, Any]):
         self._drop()
 
     def _begin(self) -> None:
-        """Have an actor with the environment on a node with room.
+        """Have an actor with the environment on a node with room, however often its node is lost meanwhile.
 
         Raises:
             LaunchError: there is none, or the actor did not come up in time.
         """
+        end = time.monotonic() + self._cluster.place_s
+        while self._actor is None:
+            try:
+                self._start(end - time.monotonic())
+            except DisconnectedError as lost:  # such as one that Ray does not know to be lost yet
+                if time.monotonic() > end:
+                    raise LaunchError("cluster", str(lost)) from lost
+
+    def _start(self, timeout_s: float) -> None:
+        """Have an actor with the environment; DisconnectedError when its node is lost meanwhile."""
         ray, cluster = _connect(self._cluster.address), self._cluster
         actor_class = ray.remote(
             num_cpus=cluster.cpus,
@@ -160,7 +171,7 @@ class ClusterEnv(gym.Env[Any, Any]):
         self._actor, self._job = actor_class.remote(), ray.get_runtime_context().get_job_id()
         try:
             made = self._actor.make.remote(self._make_env)
-            if not ray.wait([made], timeout=cluster.place_s)[0]:
+            if not ray.wait([made], timeout=max(timeout_s, 0))[0]:
                 room = f"{cluster.cpus:g} cores and {cluster.memory_bytes / 2**30:.1f} GiB free"
                 late = f"no node with {room} took a desktop within {cluster.place_s:g} s; {_free(ray)}"
                 raise LaunchError("cluster", late)
@@ -214,8 +225,8 @@ class ClusterEnv(gym.Env[Any, Any]):
     @property
     def _connected(self) -> bool:
         """Whether this process is still in the cluster where the actor is; who leaves ends his actors."""
-        job = self._ray.get_runtime_context().get_job_id() if self._ray.is_initialized() else None
-        return job is not None and bool(job == self._job)
+        ray = self._ray
+        return bool(ray.is_initialized() and ray.get_runtime_context().get_job_id() == self._job)
 
     def _drop(self) -> None:
         actor, self._actor, self._place = self._actor, None, {}

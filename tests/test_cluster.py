@@ -86,8 +86,7 @@ def test_the_slots_of_a_node_that_is_killed_go_on_elsewhere(nodes: Any) -> None:
         assert not wait_until_gone(desktop)
 
         observation, _, _, truncated, info = vector.step([NOTHING, NOTHING])
-        assert not truncated.any()
-        assert "infra_error" not in info
+        assert not truncated.any(), info.get("infra_error")
         assert observation["screenshot"][lost].any()
         now = vector.call("place")
         assert now[kept] == places[kept], "The other slot is not touched."
