@@ -135,6 +135,8 @@ class App(abc.ABC):
         inspections: inspections by name without prefix: functions of typed keyword arguments.
         screen: whether there is something to see; else a policy reads what `describe` says, unless it asks
             for pixels.
+        quiet_s: how long nothing may change for a step to end, where that is more than `Timing.quiet_s`: for
+            programs that draw and report from time to time.
     """
 
     name: ClassVar[str]
@@ -147,6 +149,7 @@ class App(abc.ABC):
     predicates: ClassVar[Mapping[str, Callable[..., bool]]]
     inspections: ClassVar[Mapping[str, Callable[..., Inspection]]] = {}
     screen: ClassVar[bool] = True
+    quiet_s: ClassVar[float] = 0.0
 
     def offering(self, interface: str) -> App:
         """The app as it is started for an interface, "gui", "cli" or "hybrid": the same, unless it says else.

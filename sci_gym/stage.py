@@ -92,7 +92,9 @@ class Stage:
         self._files: tuple[str, ...] = ()
         self._inspections: tuple[Inspection, ...] = ()
         self.phases = pb.Phases()
-        self._app, self._timing, self._stats = app, timing.stretched(machine.slowness), stats
+        quiet_s = max(timing.quiet_s, *(part.quiet_s for part in app.parts))
+        self._app, self._stats = app, stats
+        self._timing = replace(timing, quiet_s=quiet_s).stretched(machine.slowness)
         self._client: VMAgentClient | None = None
         self._cursor = (0, 0)
 

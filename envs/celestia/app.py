@@ -25,11 +25,11 @@ _CONFIGURATION = """Configuration {
   AntialiasingSamples 1
 }
 """
-# By default it draws frame after frame, which under software GL leaves its main loop no time to answer. They
-# have to come more often than a desktop has to be quiet for a step to end (`Timing.quiet_s`), or it would end
-# before what it changed is drawn and reported.
-_SETTINGS = """[General]
-fps=13
+# By default it draws frame after frame, which under software GL leaves its main loop no time to answer. What
+# a step changed is reported with the next frame, and so a step has to last until that.
+_FRAMES_A_SECOND, _QUIET_S = 4, 0.3
+_SETTINGS = f"""[General]
+fps={_FRAMES_A_SECOND}
 [MainWindow]
 Fullscreen=false
 Pos=@Point(0 0)
@@ -61,6 +61,7 @@ class Celestia(BroughtApp):
         ),
         Requirement("tcc", "tcc", "compiles the module that lets it report"),
     )
+    quiet_s: ClassVar[float] = _QUIET_S
     verbs: ClassVar[Mapping[str, Callable[..., None]]] = VERBS
     predicates: ClassVar[Mapping[str, Callable[..., bool]]] = PREDICATES
 
