@@ -10,6 +10,7 @@ import signal
 import subprocess
 import tempfile
 import threading
+import time
 from pathlib import Path
 
 import psutil
@@ -36,11 +37,14 @@ class Remains:
         if self._owner != os.getpid() or self.process is None or self.process.poll() is not None:
             return
         with contextlib.suppress(OSError):
-            self.process.send_signal(signal.SIGSTOP)  # it forks no more
+            _halt(self.process)
             # Its child takes the sandbox with it, and may not yet have asked to die with its parent.
             for child in _children(self.process.pid):
                 os.kill(child, signal.SIGKILL)
         self.process.kill()
+        for one in _session(self.process.pid):
+            with contextlib.suppress(OSError):
+                os.kill(one, signal.SIGKILL)
 
     def end(self) -> bool:
         """Kill, reap, remove the folder; whether the process has ended."""
@@ -77,6 +81,25 @@ class Remains:
                 with contextlib.suppress(OSError):
                     stream.close()
         return True
+
+
+def _halt(process: subprocess.Popen[bytes]) -> None:
+    """Stop a process for good: it forks no more, nor is it in the middle of that, which takes a while."""
+    process.send_signal(signal.SIGSTOP)
+    end = time.monotonic() + _STOP_S
+    wanted = os.WSTOPPED | os.WEXITED | os.WNOWAIT | os.WNOHANG
+    while os.waitid(os.P_PID, process.pid, wanted) is None and time.monotonic() < end:
+        pass
+
+
+def _session(pid: int) -> list[int]:
+    """Who is still in the session that a process began, which no other has while it is not reaped."""
+    found = []
+    for one in psutil.pids():
+        with contextlib.suppress(OSError):
+            if one != pid and os.getsid(one) == pid:
+                found.append(one)
+    return found
 
 
 def _children(pid: int) -> list[int]:

@@ -130,13 +130,15 @@ class SandboxMachine(OwnedMachine):
         with contextlib.suppress(BrokenPipeError):
             process.stdin.write(f"{token}\n".encode())
             process.stdin.flush()
-        with selectors.DefaultSelector() as selector:
+        with selectors.DefaultSelector() as selector, _ending(process) as ended:
             selector.register(process.stdout, selectors.EVENT_READ)
-            if not selector.select(self.spec.start_s):
+            selector.register(ended, selectors.EVENT_READ)  # something of it may hold its output open
+            told = [key.fileobj for key, _ in selector.select(self.spec.start_s)]
+            if not told:
                 raise LaunchError(
                     "sandbox", f"the daemon was not ready within {self.spec.start_s} s; {self._log()}"
                 )
-        if process.stdout.readline() != b"ready\n":
+        if process.stdout not in told or process.stdout.readline() != b"ready\n":
             raise LaunchError("sandbox", f"the daemon ended while it started; {self._log()}")
 
     def _log(self) -> str:
@@ -146,6 +148,19 @@ class SandboxMachine(OwnedMachine):
 
 
 MACHINE = SandboxMachine
+
+
+@contextlib.contextmanager
+def _ending(process: subprocess.Popen[bytes]) -> Iterator[int]:
+    """A descriptor that can be read when a process has ended."""
+    try:
+        descriptor = os.pidfd_open(process.pid)
+    except ProcessLookupError as error:
+        raise LaunchError("sandbox", "was ended while it started") from error
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 def _prepare(folder: Path) -> None:
