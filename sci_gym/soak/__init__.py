@@ -23,6 +23,7 @@ from sci_gym.errors import ActionError, CrashError, InfrastructureError
 from sci_gym.soak.compare import compare_trees
 from sci_gym.soak.draw import draw_action
 from sci_gym.soak.leaks import Memory, Owned, leaks
+from sci_gym.specs import Action
 
 __all__ = ["Report", "soak"]
 
@@ -93,7 +94,7 @@ def soak(
     """
     with contextlib.closing(make_env()) as first:  # what stays for the life of the process is no leak
         first.reset(seed=seed)
-        first.step(first.action_space.sample())
+        first.step(Action.wait(0))
     before, report, start = Owned.now(), Report(), time.perf_counter()
     with contextlib.closing(make_env()) as env:
         run = _Run(env, report, seed, compare_every)
