@@ -34,6 +34,15 @@ subprocess.run([sys.executable, "-c", child], check=True)
 report(what="main", saw=["a child"])
 time.sleep(300)
 """
+TRUNCATING = """
+import os, time
+try:
+    os.ftruncate(int(os.environ["SCI_GYM_WITNESS_FD"]), 0)
+    report(what="main", saw="")
+except OSError as error:
+    report(what="main", saw=type(error).__name__)
+time.sleep(300)
+"""
 
 
 def state(client: VMAgentClient) -> list[str]:
@@ -78,6 +87,20 @@ def test_another_program_is_left_as_it_is(client: VMAgentClient) -> None:
     others = [one for one in psutil.Process().children(recursive=True) if one.cmdline()[-1:] == ["input()"]]
     assert others
     assert not [one for one in others if WITNESS in maps_of(one)]
+
+
+def test_what_inherits_the_count_cannot_take_its_memory_away(client: VMAgentClient) -> None:
+    """The daemon would die of it, and an episode with it that the policy does not like."""
+    client.launch("program", ["/usr/bin/python3", "-c", TRUNCATING], preload_py=MODULE)
+    wanted = '{"what": "main", "saw": "PermissionError"}'
+    for _ in range(200):
+        if wanted in (lines := state(client)):
+            break
+        client.step(
+            pb.Input(), pb.SettlePolicy(deadline_ms=500, change_ms=50), pb.ObserveRequest(), pb.ProbeRequest()
+        )
+    assert wanted in lines
+    client.observe(pb.ObserveRequest(tree=pb.ObserveRequest.TREE_ALL))
 
 
 @pytest.mark.parametrize("app", ["kalgebra", "texstudio", "grass_gis"])
