@@ -33,9 +33,8 @@ _VECTORS = {"at": 3, "orientation": 4}
 
 def observed(observation: Observation) -> dict[str, Any]:
     """The state as plain data; `Celestia.read_state` documents the keys."""
-    programs = [program for program in observation.programs if program.name == PROGRAM]
-    alive = bool(programs) and programs[-1].running
-    return read(programs[-1].state if alive else ())
+    program = observation.program(PROGRAM)
+    return read(program.state if program is not None and program.running else ())
 
 
 def read(lines: Iterable[str]) -> dict[str, Any]:

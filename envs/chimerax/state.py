@@ -32,9 +32,8 @@ _FIELDS: Fields = {
 
 def observed(observation: Observation) -> dict[str, Any]:
     """The state as plain data; `ChimeraX.read_state` documents the keys."""
-    programs = [program for program in observation.programs if program.name == PROGRAM]
-    alive = bool(programs) and programs[-1].running
-    return read(programs[-1].state if alive else ())
+    program = observation.program(PROGRAM)
+    return read(program.state if program is not None and program.running else ())
 
 
 def read(lines: Iterable[str]) -> dict[str, Any]:

@@ -17,8 +17,8 @@ _BUTTONS = {"raster": "Add raster map", "vector": "Add vector map"}
 
 def observed(observation: Observation) -> dict[str, Any]:
     """The program's state in an observation."""
-    programs = [program for program in observation.programs if program.name == PROGRAM]
-    return read(programs[-1].state if programs else (), observation.inspections)
+    program = observation.program(PROGRAM)
+    return read(program.state if program is not None else (), observation.inspections)
 
 
 def layer(desktop: Desktop, *, map: str, type: str = "raster") -> None:

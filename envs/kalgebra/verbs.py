@@ -26,8 +26,8 @@ Find = Callable[[A11yTree], A11yNode | None]
 
 def observed(observation: Observation) -> dict[str, Any]:
     """The program's state in an observation."""
-    programs = [program for program in observation.programs if program.name == PROGRAM]
-    lines = programs[-1].state if programs else ()
+    program = observation.program(PROGRAM)
+    lines = program.state if program is not None else ()
     return read(observation.tree.of_program(PROGRAM), lines)
 
 

@@ -24,10 +24,10 @@ MAX_LISTED = 200
 def observed(observation: Observation) -> dict[str, Any]:
     """The state as plain data; `TeXstudio.read_state` documents the keys."""
     tree = observation.tree.of_program(PROGRAM)
-    programs = [program for program in observation.programs if program.name == PROGRAM]
-    reported = programs[-1].state if programs else ()
+    program = observation.program(PROGRAM)
+    reported = program.state if program is not None else ()
     return {
-        "running": bool(programs) and programs[-1].running,
+        "running": program is not None and program.running,
         "documents": _documents(reported, observation.files),
         "current": _current(observation),
         "structure": _structure(tree),

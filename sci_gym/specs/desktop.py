@@ -280,6 +280,10 @@ class Observation:
     output: str = ""
     inspections: Mapping[str, Inspected] = field(default_factory=dict)
 
+    def program(self, name: str) -> Program | None:
+        """The program that was launched last under a name; None when none was."""
+        return next((one for one in reversed(self.programs) if one.name == name), None)
+
     @property
     def showing(self) -> A11yTree:
         """The accessible objects on screen: `tree.showing`, but for what another program's window covers."""
