@@ -1,4 +1,8 @@
-"""The API action: calls that an agent makes to its desktop by name, as JSON."""
+"""The API action: calls that an agent makes to its desktop by name, as JSON.
+
+What is no call, or a wrong one, is an element of the action space all the same: it does nothing, and its
+result says why.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +17,15 @@ from sci_gym.errors import ActionError
 def call_api(client: VMAgentClient, text: str) -> str:
     """Make a call such as `{"name": "clipboard.set", "args": {"text": "x"}}`, and return its result as JSON.
 
-    Raises:
-        ActionError: it is no such call, its name is unknown, or its arguments are wrong.
+    What cannot be called gives `{"error": WHY}`.
     """
+    try:
+        return json.dumps(_call(client, text), ensure_ascii=False)
+    except ActionError as error:
+        return json.dumps({"error": str(error)}, ensure_ascii=False)
+
+
+def _call(client: VMAgentClient, text: str) -> Any:
     name, arguments = _parse(text)
     functions: Mapping[str, Callable[..., Any]] = {
         "clipboard.get": client.get_clipboard,
@@ -27,7 +37,7 @@ def call_api(client: VMAgentClient, text: str) -> str:
     if name not in functions:
         raise ActionError(f"action.text: unknown API {name!r}; known are {', '.join(functions)}")
     try:
-        return json.dumps(functions[name](**arguments), ensure_ascii=False)
+        return functions[name](**arguments)
     except TypeError as error:
         raise ActionError(f"action.text: {name}: {error}") from error
 
@@ -44,7 +54,7 @@ def _parse(text: str) -> tuple[str, dict[str, Any]]:
     try:
         call = json.loads(text)
         return str(call["name"]), dict(call.get("args", {}))
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise ActionError(
             f'action.text: an API call is {{"name": "clipboard.get", "args": {{}}}}, not {text!r}'
         ) from error

@@ -10,7 +10,6 @@ from sci_gym import codec
 from sci_gym.app import App, Command, ProgramSpec
 from sci_gym.client import VMAgentClient
 from sci_gym.errors import (
-    ActionError,
     CrashError,
     DeadlineError,
     DisconnectedError,
@@ -240,7 +239,7 @@ class Stage:
     def _bring_to_front(self, part: App) -> None:
         """Raise the windows of one of several apps, so that set-up and the first step meet it in front."""
         names = {program.name for program in part.programs}
-        if len(self._app.parts) < 2 or not names:
+        if len(self._app.parts) < 2 or not names or not part.screen:
             return
         seen = self.observe()
         if not _is_active(seen, names):
@@ -299,19 +298,16 @@ class Stage:
 
     def _run_code(self, action: Action) -> str:
         command = self._command(action)
+        if command is None:
+            return f"{self._app.title} has no command language; use shell or python"
         result = self.client.execute(command.argv, stdin=command.stdin, timeout_s=self._timing.code_s)
         ended = "timed out" if result.timed_out else f"exit code {result.exit_code}"
         return f"{result.stdout}{result.stderr}[{ended}]"
 
-    def _command(self, action: Action) -> Command:
+    def _command(self, action: Action) -> Command | None:
         if action.language in _INTERPRETERS:
             return Command(_INTERPRETERS[action.language], action.text.encode())
-        command = self._app.command(action.text)
-        if command is None:
-            raise ActionError(
-                f"action.language: {self._app.title} has no command language; use shell or python"
-            )
-        return command
+        return self._app.command(action.text)
 
 
 def _is_active(observation: Observation, programs: Collection[str]) -> bool:

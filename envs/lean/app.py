@@ -17,6 +17,8 @@ from sci_gym.specs import Inspection, Observation
 FOLDER = Path(__file__).resolve().parent
 FILE = "Task.lean"
 _SCRIPT = FOLDER / "guest" / "project.py"
+_SERVER = FOLDER / "guest" / "server.py"
+_DOOR = "/tmp/.lean-server"
 _PYTHON = "/usr/bin/python3"
 
 
@@ -42,8 +44,18 @@ class Lean(BroughtApp):
 
     @classmethod
     def started(cls, root: Path) -> tuple[ProgramSpec, ...]:
-        """Nothing: Lean runs when there is something to check."""
-        return ()
+        """The language server, which answers tactics; the judge runs Lean by itself."""
+        lean = str(root / cls.installation.executable)
+        argv = (_PYTHON, "-I", "-c", _SERVER.read_text(), lean, _DOOR)
+        return (ProgramSpec("language server", argv, register_s=0.0),)
+
+    def offering(self, interface: str) -> Self:
+        """With "gui" nobody can give it tactics: it has no language server."""
+        if interface != "gui":
+            return self
+        body = {"programs": (), "__module__": type(self).__module__}
+        silent: Self = type(type(self).__name__, (type(self),), body)()
+        return silent
 
     @classmethod
     def at(cls, given: str | Path | None = None) -> Self:
@@ -64,15 +76,15 @@ class Lean(BroughtApp):
 
     def command(self, code: str) -> Command:
         """Tactics for the first theorem that is open, see `guest/project.py`."""
-        return Command((_PYTHON, "-I", "-c", _SCRIPT.read_text(), self._lean, "prove"), code.encode())
+        return Command((_PYTHON, "-I", "-c", _SCRIPT.read_text(), _DOOR, "prove"), code.encode())
 
     def describe(self, observation: Observation) -> str:
         """The file, and for each theorem how it stands and what Lean says, open goals included."""
         return words(observed(observation))
 
     def ready(self, observation: Observation) -> bool:
-        """Always: nothing has to come up."""
-        return True
+        """Whether its language server runs; files are judged without."""
+        return all(observation.program(one.name) is not None for one in self.programs)
 
     def read_state(self, observation: Observation) -> Mapping[str, Any]:
         """What the judge says of the project.

@@ -106,6 +106,17 @@ def test_code_runs_in_the_guest_and_its_output_comes_back() -> None:
         assert info["output"] == "42 1000\n[exit code 0]"
         *_, info = env.step(Action.api('{"name": "windows.list"}'))
         assert "KAlgebra" in info["output"]
+        for action, told in (
+            (Action.api("no JSON"), "an API call is"),
+            (Action.api('{"name": "windows.open"}'), "known are clipboard.get"),
+            (
+                Action.api('{"name": "windows.close", "args": {"title": "none such"}}'),
+                "no window 'none such'",
+            ),
+            (Action.code("x", "app"), "KAlgebra has no command language"),
+        ):
+            *_, info = env.step(action)
+            assert told in info["output"], "it is in the action space, so it can be stepped"
     finally:
         env.close()
 

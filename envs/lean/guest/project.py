@@ -1,7 +1,7 @@
 """Judges a Lean file whose proofs a policy writes, or writes at one for it. Run in the guest, by its Python.
 
     LEAN judge     the task's own text is in the variable TASK; this script itself comes by standard input
-    LEAN prove     standard input holds tactics, or "undo", or "restart"
+    DOOR prove     standard input holds tactics, or "undo", or "restart"; `server.py` listens at DOOR
 
 `judge` runs with the home read only and a /tmp of its own, out of reach of the policy's code. It prints:
 
@@ -19,6 +19,7 @@ import json
 import os
 import re
 import secrets
+import socket
 import subprocess
 import sys
 import tempfile
@@ -31,6 +32,7 @@ FILE = Path("/home/user/Task.lean")
 MAX_BYTES, MAX_MESSAGES, MAX_CHARS = 2**16, 20, 2000
 MEMORY_MB = 3000
 RUNS_S = 27  # all runs of Lean together; the inspection ends after `Timing.inspect_s`
+CONNECT_S, ANSWER_S, POLL_S = 5, 40, 0.01
 HOLE = "  sorry"
 AXIOMS = ("propext", "Classical.choice", "Quot.sound")
 OPEN = "unsolved goals"
@@ -181,6 +183,34 @@ class Lean:
         return done.returncode == 0 and not wrong, found
 
 
+class Server:
+    """Lean as `server.py` holds it, for texts that are not judged."""
+
+    def __init__(self, door: str) -> None:
+        self.door = door
+
+    def run(self, name: str, text: str) -> "tuple[bool, list[dict]]":
+        """Whether a text is without an error, and what Lean says of it."""
+        with self.connected() as server:
+            server.sendall(text.encode())
+            server.shutdown(socket.SHUT_WR)
+            parts = iter(lambda: server.recv(65536), b"")
+            found = json.loads(b"".join(parts))
+        told = [message(one["line"], one["severity"], one["text"]) for one in found]
+        return all(one["severity"] != "error" for one in told), told
+
+    def connected(self) -> socket.socket:
+        """A connection; it waits for a server that has just been started."""
+        end_s = time.monotonic() + CONNECT_S
+        server = socket.socket(socket.AF_UNIX)
+        server.settimeout(ANSWER_S)
+        while server.connect_ex(self.door):
+            if time.monotonic() > end_s:
+                raise OSError("Lean's language server does not answer")
+            time.sleep(POLL_S)
+        return server
+
+
 def message(line: int, severity: str, text: str) -> dict:
     """Something to tell of a line; 0 is none of them."""
     return {"line": line, "severity": severity, "text": text[:MAX_CHARS]}
@@ -210,7 +240,9 @@ def shown(proof: "list[str]") -> "list[str]":
     return kept or ["  done"]
 
 
-def elaborate(lean: Lean, given: Text, refused: "dict[str, str]") -> "tuple[bool, dict[str, list[dict]]]":
+def elaborate(
+    lean: "Lean | Server", given: Text, refused: "dict[str, str]"
+) -> "tuple[bool, dict[str, list[dict]]]":
     """Build the file as it stands, but for refused proofs; what Lean says, by theorem ("": of the rest)."""
     chosen = {name: shown(proof) for name, proof in zip(given.names, given.proofs)}
     heights = dict(zip(given.names, map(len, given.proofs)))
@@ -308,7 +340,7 @@ def undone(proof: "list[str]") -> "list[str]":
     return kept
 
 
-def prove(command: str, code: str) -> str:
+def prove(door: str, code: str) -> str:
     """Go on with the first theorem that is open, or with the one named by a first line `theorem NAME`."""
     given = Text.read(FILE.read_text())
     first, _, rest = code.strip("\n").partition("\n")
@@ -328,8 +360,7 @@ def prove(command: str, code: str) -> str:
     if why:
         return why
     given.proofs[place] = [*proof, HOLE, ""]
-    with tempfile.TemporaryDirectory() as folder:
-        _, told = elaborate(Lean(command, folder), given, {})
+    _, told = elaborate(Server(door), given, {})
     errors = [one for one in told[name] if one["severity"] == "error"]
     if any(not one["text"].startswith(OPEN) for one in errors):
         return "not kept: " + "\n".join(one["text"] for one in errors)
@@ -341,13 +372,13 @@ def prove(command: str, code: str) -> str:
 
 def main() -> None:
     """Do what the command line says."""
-    command, what = sys.argv[1:3]
+    place, what = sys.argv[1:3]
     if what == "judge":
-        told = json.dumps(judge(command, os.environ["TASK"]), ensure_ascii=False)
+        told = json.dumps(judge(place, os.environ["TASK"]), ensure_ascii=False)
         sys.stdout.buffer.write(told.encode())
     else:
         try:
-            print(prove(command, sys.stdin.read()))
+            print(prove(place, sys.stdin.read()))
         except (OSError, ValueError) as error:
             sys.exit("Task.lean is not what it was: " + str(error))
 
