@@ -182,23 +182,18 @@ def make(
     """
     loaded = _placed(app, installation) if isinstance(app, App) else load_app(app, installation)
     width, height = _check_resolution(resolution)
-    looks, works = _defaults(loaded, observation, interface)
+    works = interface or ("gui" if loaded.screen else "cli")
+    playing = _playing(loaded.offering(works), task)
+    looks = observation or ("screenshot+a11y" if playing.screen else "text")
+    if not playing.screen and (looks != "text" or works == "gui"):
+        raise ConfigurationError(
+            f"{loaded.title} shows nothing with interface={works!r}; use observation='text' and code"
+        )
     options = EnvOptions(looks, reward, works, width, height, render_mode)
     maker = _machine_maker(machine, machine_options or {}, MachineSpec(width=width, height=height), spares)
     draw = select_tasks(loaded, task)
-    playing = _playing(loaded.offering(works), task)
     coordinator = Coordinator(maker, playing, timing, spares=spares)
     return SciEnv(playing, draw, coordinator, options)
-
-
-def _defaults(app: App, observation: str | None, interface: str | None) -> tuple[str, str]:
-    if app.screen:
-        return observation or "screenshot+a11y", interface or "gui"
-    if observation not in (None, "text") or interface == "gui":
-        raise ConfigurationError(
-            f"{app.title} shows nothing; use observation='text' and interface='cli', as it does by itself"
-        )
-    return "text", interface or "cli"
 
 
 def make_vector(

@@ -10,10 +10,7 @@ from sci_gym.envs.crossapp import ENV_ID
 
 
 class CrossApp(Composition):
-    """KAlgebra, TeXstudio, and GRASS GIS or ChimeraX where needed, each in its window; Alt+Tab goes round.
-
-    Lean has no window: it judges the proofs of a file that is open in TeXstudio.
-    """
+    """KAlgebra, TeXstudio, and GRASS GIS, ChimeraX or Lean's editor where needed; Alt+Tab goes round."""
 
     name: ClassVar[str] = "crossapp"
     env_id: ClassVar[str] = ENV_ID

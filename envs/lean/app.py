@@ -1,4 +1,4 @@
-"""Lean as an app: a file with theorems to prove, the judge that reads it, and tactics as command language."""
+"""Lean as an app: a file with theorems to prove, its judge, tactics as command language, and an editor."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from sci_gym.app import Command, Desktop, ProgramSpec, Requirement
-from sci_gym.envs.lean import ENV_ID
+from sci_gym.envs.lean import ENV_ID, editor
 from sci_gym.envs.lean.predicates import PREDICATES
 from sci_gym.envs.lean.state import JUDGE, observed, words
 from sci_gym.envs.lean.toolchain import LEAN
@@ -18,17 +18,19 @@ FOLDER = Path(__file__).resolve().parent
 FILE = "Task.lean"
 _SCRIPT = FOLDER / "guest" / "project.py"
 _SERVER = FOLDER / "guest" / "server.py"
-_DOOR = "/tmp/.lean-server"
+_DOOR, _SERVES = "/tmp/.lean-server", "language server"
 _PYTHON = "/usr/bin/python3"
 
 
 def project(desktop: Desktop, *, text: str) -> None:
-    """Write the file to be worked on, `Task.lean`."""
+    """Write the file to be worked on, `Task.lean`, and open it where there is an editor."""
     desktop.put_file(FILE, text.encode())
+    if desktop.observe().program(editor.KATE) is not None:
+        editor.open_file(desktop, f"/home/user/{FILE}")
 
 
 class Lean(BroughtApp):
-    """Lean 4, without a screen: proofs are written tactic by tactic, or as a whole."""
+    """Lean 4: proofs are written tactic by tactic, as a whole, or in an editor."""
 
     name: ClassVar[str] = "lean"
     env_id: ClassVar[str] = ENV_ID
@@ -38,24 +40,31 @@ class Lean(BroughtApp):
     installation: ClassVar[Installation] = LEAN
     requirements: ClassVar[tuple[Requirement, ...]] = (
         Requirement(_PYTHON, "python3", "judges proofs in the guest"),
+        editor.REQUIREMENT,
     )
     verbs: ClassVar[Mapping[str, Callable[..., None]]] = {"project": project}
     predicates: ClassVar[Mapping[str, Callable[..., bool]]] = PREDICATES
 
     @classmethod
     def started(cls, root: Path) -> tuple[ProgramSpec, ...]:
-        """The language server, which answers tactics; the judge runs Lean by itself."""
+        """The language server, which answers tactics, and the editor; the judge runs Lean by itself."""
         lean = str(root / cls.installation.executable)
         argv = (_PYTHON, "-I", "-c", _SERVER.read_text(), lean, _DOOR)
-        return (ProgramSpec("language server", argv, register_s=0.0),)
+        return (ProgramSpec(_SERVES, argv, register_s=0.0), editor.editor(lean))
 
     def offering(self, interface: str) -> Self:
-        """With "gui" nobody can give it tactics: it has no language server."""
-        if interface != "gui":
-            return self
-        body = {"programs": (), "__module__": type(self).__module__}
-        silent: Self = type(type(self).__name__, (type(self),), body)()
-        return silent
+        """With "cli" it answers tactics, with "gui" there is an editor, with "hybrid" both."""
+        without = {"cli": editor.KATE, "gui": _SERVES}.get(interface, "")
+        needed = [one for one in self.requirements if interface != "cli" or one != editor.REQUIREMENT]
+        body = {
+            "screen": interface != "cli",
+            "quiet_s": 0.0 if interface == "cli" else editor.QUIET_S,
+            "requirements": tuple(needed),
+            "programs": tuple(one for one in self.programs if one.name != without),
+            "__module__": type(self).__module__,
+        }
+        offered: Self = type(type(self).__name__, (type(self),), body)()
+        return offered
 
     @classmethod
     def at(cls, given: str | Path | None = None) -> Self:
@@ -83,8 +92,9 @@ class Lean(BroughtApp):
         return words(observed(observation))
 
     def ready(self, observation: Observation) -> bool:
-        """Whether its language server runs; files are judged without."""
-        return all(observation.program(one.name) is not None for one in self.programs)
+        """Whether the language server runs, and the editor is on screen; files are judged without either."""
+        running = all(observation.program(one.name) is not None for one in self.programs)
+        return running and (not self.screen or editor.is_ready(observation))
 
     def read_state(self, observation: Observation) -> Mapping[str, Any]:
         """What the judge says of the project.

@@ -10,10 +10,12 @@ import gymnasium as gym
 import pytest
 
 from sci_gym.app import App
+from sci_gym.env import SciEnv
 from sci_gym.envs.lean.toolchain import LEAN as TOOLCHAIN
 from sci_gym.errors import ActionError, ConfigurationError
 from sci_gym.loader import load_app
-from sci_gym.specs import Action
+from sci_gym.oracle import play
+from sci_gym.specs import Action, OracleStep
 from sci_gym.testing import AppSuite, EnvSuite
 
 LEAN = next(one for one in load_app("lean").requirements if one.shown)
@@ -34,6 +36,33 @@ class TestText(EnvSuite):
     def env(cls) -> Iterator[gym.Env[Any, Any]]:
         env = gym.make("SciBoard-Lean-v0", task="chain-implications", disable_env_checker=True)
         yield env
+        env.close()
+
+
+@needs_lean
+class TestEditor(EnvSuite):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def env(cls) -> Iterator[gym.Env[Any, Any]]:
+        env = gym.make(
+            "SciBoard-Lean-v0", task="chain-implications", interface="gui", disable_env_checker=True
+        )
+        yield env
+        env.close()
+
+
+@needs_lean
+def test_the_editor_shows_the_goals_that_are_left() -> None:
+    env = gym.make("SciBoard-Lean-v0", task="substitute-number", interface="gui", disable_env_checker=True)
+    world: SciEnv = env.unwrapped  # type: ignore[assignment]
+    try:
+        env.reset(seed=1)
+        (*until_typed, _saved, _done) = world.task.oracles["editor"]
+        list(play(env, tuple(until_typed[:-1])))
+        told = OracleStep(Action.click(0, 0), "table cell", "[Lean 4] unsolved goals")
+        list(play(env, (OracleStep(Action.type("subst h")), told)))
+        assert any(node.name.startswith("⊢ ") for node in world.last.showing)
+    finally:
         env.close()
 
 
@@ -93,10 +122,11 @@ def test_a_kind_that_the_interface_lacks_is_refused(world: gym.Env[Any, Any]) ->
         world.step(Action.click(1, 1))
 
 
-@pytest.mark.parametrize("option", [{"observation": "screenshot"}, {"interface": "gui"}])
-def test_there_are_no_pixels_to_ask_for(option: dict[str, str]) -> None:
-    with pytest.raises(ConfigurationError, match="shows nothing; use observation='text'"):
-        gym.make("SciBoard-Lean-v0", disable_env_checker=True, **option)
+def test_there_are_no_pixels_to_ask_for_without_the_editor() -> None:
+    with pytest.raises(
+        ConfigurationError, match="shows nothing with interface='cli'; use observation='text'"
+    ):
+        gym.make("SciBoard-Lean-v0", observation="screenshot", disable_env_checker=True)
 
 
 def test_the_default_toolchain_of_elan_is_found(tmp_path: Path) -> None:
