@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from sci_gym.app import ProgramSpec, Requirement
 from sci_gym.envs.celestia import ENV_ID
@@ -48,7 +48,10 @@ exec "$0" --nosplash --dir "$1"
 
 
 class Celestia(BroughtApp):
-    """Celestia, the stock program: the sky from anywhere at any time, and what is in it."""
+    """Celestia, the stock program: the sky from anywhere at any time, and what is in it.
+
+    With the interface "gui", files of commands are refused.
+    """
 
     name: ClassVar[str] = "celestia"
     env_id: ClassVar[str] = ENV_ID
@@ -73,7 +76,6 @@ class Celestia(BroughtApp):
             "HOOK": (FOLDER / "guest" / "hook.lua").read_text(),
             "CONFIGURATION": _CONFIGURATION,
             "SETTINGS": _SETTINGS,
-            "SCI_GYM_INTERFACE": "hybrid",
         }
         executable, data = root / cls.installation.executable, root / "share" / "celestia"
         return (
@@ -86,10 +88,6 @@ class Celestia(BroughtApp):
                 reports=True,
             ),
         )
-
-    def offering(self, interface: str) -> Self:
-        """With "gui", files of commands are refused."""
-        return self.started_with(SCI_GYM_INTERFACE=interface)
 
     def ready(self, observation: Observation) -> bool:
         """Whether its main window is on screen, menus and all, and stands at the start."""
