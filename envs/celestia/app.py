@@ -109,12 +109,16 @@ class Celestia(BroughtApp):
             observer: at (as of bodies), orientation (quaternion w, x, y, z in Celestia's axes), field_of_view
                 (degrees), frame ("universal", "ecliptic", "equatorial", "bodyfixed", "lock", "chase") with
                 the paths reference and target, tracked (path), travelling, speed, views (how many), url
-                (cel://).
+                (cel://), window (width and height of what is drawn, in pixels).
             selection: type, name, path, distance (km from the observer to its middle), longitude and latitude
                 (degrees, where the observer is over it), and what Celestia knows of it, see
                 `state.SELECTION`; radius and size in km, periods in days, mass in Earth's.
             shown: render, label, orbit and location flags by Celestia's own names for them, faintest
-                (magnitude), star_style ("fuzzy", "point", "disc", "psf"), textures (0 to 2), ambient.
+                (magnitude), faintest_at_45_degrees (the magnitude that it is adapted from),
+                star_style ("fuzzy", "point", "disc", "psf"), textures (0 to 2), ambient.
+            watched: what the verb `watch` asked for, by name: kind, position (Celestia's own coordinates, in
+                millionths of a light year), away (km from the observer, along the axes of `bodies`),
+                distance (km), radius (km), visible (not hidden by a user).
         """
         return observed(observation)
 
