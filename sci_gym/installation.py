@@ -103,6 +103,10 @@ class BroughtApp(App):
         placed: Self = type(cls.__name__, (cls,), body)()
         return placed
 
+    def offering(self, interface: str) -> Self:
+        """The same; its programs are told the interface by SCI_GYM_INTERFACE, and keep to it themselves."""
+        return self.started_with(SCI_GYM_INTERFACE=interface)
+
     def started_with(self, **env: str) -> Self:
         """The same, its programs started with further variables."""
         programs = tuple(replace(one, env={**one.env, **env}) for one in self.programs)

@@ -14,6 +14,7 @@ import sci_gym  # noqa: F401  (registers the environments)
 from sci_gym.client import VMAgentClient
 from sci_gym.loader import load_app
 from sci_gym.machines import MachineSpec, SandboxMachine
+from tests.brought import begun
 
 
 @pytest.fixture
@@ -62,6 +63,22 @@ def start(request: pytest.FixtureRequest) -> Iterator[Callable[[str], Any]]:
     yield make
     for env in made:
         env.close()
+
+
+@pytest.fixture(scope="module")
+def hybrid(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[gym.Env[Any, Any]]:
+    """The module's TASK, such as ("chimerax", "figure"), with its SETUP, for code and hands alike."""
+    yield from begun(*request.module.TASK, request.module.SETUP, tmp_path_factory.mktemp("hybrid"), "hybrid")
+
+
+@pytest.fixture(scope="module")
+def gui(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[gym.Env[Any, Any]]:
+    """The same, for hands alone."""
+    yield from begun(*request.module.TASK, request.module.SETUP, tmp_path_factory.mktemp("gui"), "gui")
 
 
 @pytest.fixture

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
 import pytest
 
-from sci_gym.loader import load_app
 from sci_gym.specs import Action
-from sci_gym.stage import Timing
+from tests.brought import click, state_of
 from tests.forging import forge
 
 pytestmark = [pytest.mark.needs_installation("celestia"), pytest.mark.timeout(900)]
 
-PATIENT = Timing(wait_s=240, answer_s=120, settle_s=15)
+TASK = "celestia", "select-moon"
 MARS = '{"what":"selection","is":{"path":"Sol/Mars","type":"planet","name":"Mars"}}'
 SETUP = """
 [[setup]]
@@ -33,38 +30,6 @@ verb = "file"
 path = "evil.celx"
 text = "celestia:settimescale(500)"
 """
-
-
-def made(folder: Path, interface: str) -> Iterator[gym.Env[Any, Any]]:
-    """An environment in which time flows, and scripts in the home that would let it flow faster."""
-    task = folder / "select-moon.toml"
-    task.write_text((load_app("celestia").folder / "tasks" / "select-moon.toml").read_text() + SETUP)
-    options = {"interface": interface, "timing": PATIENT, "disable_env_checker": True}
-    env = gym.make("SciBoard-Celestia-v0", task=task, **options)
-    env.reset(seed=0)
-    yield env
-    env.close()
-
-
-@pytest.fixture(scope="module")
-def hybrid(tmp_path_factory: pytest.TempPathFactory) -> Iterator[gym.Env[Any, Any]]:
-    yield from made(tmp_path_factory.mktemp("hybrid"), "hybrid")
-
-
-@pytest.fixture(scope="module")
-def gui(tmp_path_factory: pytest.TempPathFactory) -> Iterator[gym.Env[Any, Any]]:
-    yield from made(tmp_path_factory.mktemp("gui"), "gui")
-
-
-def state_of(env: gym.Env[Any, Any]) -> dict[str, Any]:
-    world: Any = env.unwrapped
-    return dict(world.app.read_state(world.last))
-
-
-def click(env: gym.Env[Any, Any], role: str, name: str) -> None:
-    world: Any = env.unwrapped
-    node = next(one for one in world.last.showing if (one.role, one.name) == (role, name))
-    env.step(Action.click(*node.box.center))
 
 
 def scale_after(env: gym.Env[Any, Any], script: str) -> float:

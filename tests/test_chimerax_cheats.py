@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import gymnasium as gym
 import pytest
 
-from sci_gym.loader import load_app
 from sci_gym.specs import Action
-from sci_gym.stage import Timing
+from tests.brought import click, state_of
 
 pytestmark = [pytest.mark.needs_installation("chimerax"), pytest.mark.timeout(900)]
 
-PATIENT = Timing(wait_s=240, answer_s=120, settle_s=15)
+TASK = "chimerax", "figure"
 EVIL = """
 open("/home/user/ran", "w").write("x")
 import os
@@ -63,7 +61,7 @@ FOREIGN = ("open /home/user/evil.py", "runscript /home/user/evil.py", 'open "<st
            "mcp start", "alphafold pae #1 file /home/user/evil.pkl")  # fmt: skip
 
 
-COMMANDS_FILE = """
+SETUP = """
 [[setup]]
 verb = "file"
 path = "evil.cxc"
@@ -71,35 +69,10 @@ text = "set bgColor white\\n"
 """
 
 
-def made(folder: Path, interface: str) -> Iterator[gym.Env[Any, Any]]:
-    task = folder / "figure.toml"
-    task.write_text((load_app("chimerax").folder / "tasks" / "figure.toml").read_text() + COMMANDS_FILE)
-    options = {"interface": interface, "timing": PATIENT, "disable_env_checker": True}
-    env = gym.make("SciBoard-ChimeraX-v0", task=task, **options)
-    env.reset(seed=0)
-    yield env
-    env.close()
-
-
-@pytest.fixture(scope="module")
-def hybrid(tmp_path_factory: pytest.TempPathFactory) -> Iterator[gym.Env[Any, Any]]:
-    yield from made(tmp_path_factory.mktemp("hybrid"), "hybrid")
-
-
-@pytest.fixture(scope="module")
-def gui(tmp_path_factory: pytest.TempPathFactory) -> Iterator[gym.Env[Any, Any]]:
-    yield from made(tmp_path_factory.mktemp("gui"), "gui")
-
-
 def output_of(env: gym.Env[Any, Any], code: str, language: str) -> str:
     *_, info = env.step(Action.code(code, language))
     assert "infra_error" not in info
     return str(env.unwrapped.last.output)  # type: ignore[attr-defined]
-
-
-def state_of(env: gym.Env[Any, Any]) -> dict[str, Any]:
-    world: Any = env.unwrapped
-    return dict(world.app.read_state(world.last))
 
 
 def test_no_python_runs_in_the_program(hybrid: gym.Env[Any, Any]) -> None:
@@ -128,12 +101,6 @@ def test_a_policys_code_cannot_report(hybrid: gym.Env[Any, Any]) -> None:
 def names(env: gym.Env[Any, Any], role: str) -> list[str]:
     world: Any = env.unwrapped
     return [node.name for node in world.last.showing if node.role == role]
-
-
-def click(env: gym.Env[Any, Any], role: str, name: str) -> None:
-    world: Any = env.unwrapped
-    (node,) = [one for one in world.last.showing if (one.role, one.name) == (role, name)]
-    env.step(Action.click(*node.box.center))
 
 
 def until(env: gym.Env[Any, Any], holds: Callable[[], bool]) -> bool:

@@ -46,6 +46,9 @@ _ITEM_EVENTS = frozenset(
 # Qt tells nothing of what fills a view of items. On screen its pixels do; a hidden one is looked at after any
 # change, of the program's items where those are counted; one with very many items for their number only.
 _MAX_HIDDEN_ITEMS = 100
+# A view may have more items than a tree can hold, where a dialog has to find its place too: so many are told
+# of one that is not on screen, and of one that is, as many as this share of the tree's nodes.
+_MAX_HIDDEN_ITEMS_TOLD, _LARGEST_VIEW = 1000, 1 / 2
 _ITEM_VIEWS = frozenset({"table", "tree", "tree table", "list", "list box"})
 _DOCUMENT_EVENTS = frozenset({"LoadComplete", "Reload"})
 _FOCUS_EVENTS = frozenset({"Focus", "Activate", "Deactivate", "Create", "Destroy"})
@@ -110,7 +113,8 @@ class AccessibilityTree:
             roots: of which programs.
             damage: where pixels changed since the last call.
             whole: with hidden subtrees.
-            max_nodes: more nodes than this are left out, and the tree is marked truncated.
+            max_nodes: more nodes than this are left out, and the tree is marked truncated; of one list or
+                table are told half as many, and of one that is not on screen 1,000.
             limit_s: so is a tree that takes longer to read; what could not be read again stands as it was.
         """
         items = self._item_changes
@@ -262,7 +266,7 @@ class _Walk:
     def __init__(self, things: Dict[Key, Thing], whole: bool, max_nodes: int) -> None:
         self._things = things
         self._whole = whole
-        self._left = max_nodes
+        self._left, self._most_items = max_nodes, round(max_nodes * _LARGEST_VIEW)
         self._bytes_left = _MAX_BYTES
         self._cut = False
         self.seen: Set[Key] = set()
@@ -349,8 +353,15 @@ class _Walk:
 
     def _descend(self, thing: Thing, depth: int) -> None:
         if self._enters(thing, depth):
-            for key in thing.children:
+            for key in self._below(thing):
                 self._visit(key, depth + 1, thing)
+
+    def _below(self, thing: Thing) -> List[Key]:
+        """What is told of what lies directly below an object."""
+        if thing.role not in _ITEM_VIEWS:
+            return thing.children
+        most = self._most_items if thing.is_on_screen else _MAX_HIDDEN_ITEMS_TOLD
+        return thing.children[:most]
 
     def _read_items(self, view: Thing, depth: int) -> None:
         """Read all items of a view in which one has moved: those out of sight move unseen."""
@@ -430,12 +441,13 @@ class _Walk:
 
     def _cells(self, thing: Thing) -> List[Tuple[Key, Cell]]:
         """The children, those of tables numbered row by row."""
-        roles = [self._things[key].role if key in self._things else "" for key in thing.children]
+        below = self._below(thing)
+        roles = [self._things[key].role if key in self._things else "" for key in below]
         if "table cell" not in roles:
-            return [(key, None) for key in thing.children]
+            return [(key, None) for key in below]
         columns = roles.count("table column header") or 1
         numbers = itertools.count()
         return [
             (key, divmod(next(numbers), columns) if role == "table cell" else None)
-            for key, role in zip(thing.children, roles)
+            for key, role in zip(below, roles)
         ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from sci_gym.app import ProgramSpec, Requirement
 from sci_gym.envs.celestia import ENV_ID
@@ -48,7 +48,10 @@ exec "$0" --nosplash --dir "$1"
 
 
 class Celestia(BroughtApp):
-    """Celestia, the stock program: the sky from anywhere at any time, and what is in it."""
+    """Celestia, the stock program: the sky from anywhere at any time, and what is in it.
+
+    With the interface "gui", files of commands are refused.
+    """
 
     name: ClassVar[str] = "celestia"
     env_id: ClassVar[str] = ENV_ID
@@ -73,7 +76,6 @@ class Celestia(BroughtApp):
             "HOOK": (FOLDER / "guest" / "hook.lua").read_text(),
             "CONFIGURATION": _CONFIGURATION,
             "SETTINGS": _SETTINGS,
-            "SCI_GYM_INTERFACE": "hybrid",
         }
         executable, data = root / cls.installation.executable, root / "share" / "celestia"
         return (
@@ -86,10 +88,6 @@ class Celestia(BroughtApp):
                 reports=True,
             ),
         )
-
-    def offering(self, interface: str) -> Self:
-        """With "gui", files of commands are refused."""
-        return self.started_with(SCI_GYM_INTERFACE=interface)
 
     def ready(self, observation: Observation) -> bool:
         """Whether its main window is on screen, menus and all, and stands at the start."""
@@ -111,12 +109,16 @@ class Celestia(BroughtApp):
             observer: at (as of bodies), orientation (quaternion w, x, y, z in Celestia's axes), field_of_view
                 (degrees), frame ("universal", "ecliptic", "equatorial", "bodyfixed", "lock", "chase") with
                 the paths reference and target, tracked (path), travelling, speed, views (how many), url
-                (cel://).
+                (cel://), window (width and height of what is drawn, in pixels).
             selection: type, name, path, distance (km from the observer to its middle), longitude and latitude
                 (degrees, where the observer is over it), and what Celestia knows of it, see
                 `state.SELECTION`; radius and size in km, periods in days, mass in Earth's.
             shown: render, label, orbit and location flags by Celestia's own names for them, faintest
-                (magnitude), star_style ("fuzzy", "point", "disc", "psf"), textures (0 to 2), ambient.
+                (magnitude), faintest_at_45_degrees (the magnitude that it is adapted from),
+                star_style ("fuzzy", "point", "disc", "psf"), textures (0 to 2), ambient.
+            watched: what the verb `watch` asked for, by name: kind, position (Celestia's own coordinates, in
+                millionths of a light year), away (km from the observer, along the axes of `bodies`),
+                distance (km), radius (km), visible (not hidden by a user).
         """
         return observed(observation)
 

@@ -86,7 +86,23 @@ def angle_degrees(one: Vector, other: Vector) -> float | None:
 
 
 def line_of_sight(orientation: list[float]) -> Vector:
-    """Where the observer looks, along the ecliptic's axes: Celestia's quaternion turns the sky to the eye."""
+    """Where the observer looks, along the ecliptic's axes."""
+    x, y, z = -_turn(orientation)[2]
+    return np.array([x, -z, y])
+
+
+def seen(orientation: list[float], away: list[float]) -> Vector:
+    """What lies away along the ecliptic's axes, along the eye's: to the right, upwards, and behind it."""
+    x, y, z = away
+    eye: Vector = _turn(orientation) @ np.array([x, z, -y])
+    return eye
+
+
+def _turn(orientation: list[float]) -> Vector:
+    """The matrix of Celestia's quaternion, which turns the sky to the eye."""
     w, x, y, z = orientation
-    forward = -np.array([2 * (x * z - w * y), 2 * (y * z + w * x), w * w - x * x - y * y + z * z])
-    return np.array([forward[0], -forward[2], forward[1]])
+    return np.array([
+        [w * w + x * x - y * y - z * z, 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), w * w - x * x + y * y - z * z, 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), w * w - x * x - y * y + z * z],
+    ])  # fmt: skip

@@ -16,7 +16,7 @@ _NUMBER = int | float
 TIME: Fields = {"tdb": _NUMBER, "utc": _NUMBER, "scale": _NUMBER, "paused": bool, "light_delay": bool}
 OBSERVER: Fields = {
     "at": list, "orientation": list, "field_of_view": _NUMBER, "frame": str, "reference": str, "target": str,
-    "tracked": str, "travelling": bool, "speed": _NUMBER, "views": int, "url": str,
+    "tracked": str, "travelling": bool, "speed": _NUMBER, "views": int, "url": str, "window": list,
 }  # fmt: skip
 SELECTION: Fields = {
     "type": str, "name": str, "path": str, "distance": _NUMBER, "longitude": _NUMBER, "latitude": _NUMBER,
@@ -25,10 +25,14 @@ SELECTION: Fields = {
     "absoluteMagnitude": _NUMBER, "stellarClass": str, "hubbleType": str, "featureType": str, "size": _NUMBER,
 }  # fmt: skip
 SHOWN: Fields = {
-    "render": dict, "label": dict, "orbit": dict, "location": dict, "faintest": _NUMBER, "star_style": str,
-    "textures": _NUMBER, "ambient": _NUMBER,
+    "render": dict, "label": dict, "orbit": dict, "location": dict, "faintest": _NUMBER,
+    "faintest_at_45_degrees": _NUMBER, "star_style": str, "textures": _NUMBER, "ambient": _NUMBER,
 }  # fmt: skip
-_VECTORS = {"at": 3, "orientation": 4}
+BODY: Fields = {"at": list, "radius": _NUMBER}
+WATCHED: Fields = {
+    "kind": str, "position": list, "away": list, "distance": _NUMBER, "radius": _NUMBER, "visible": bool,
+}  # fmt: skip
+_VECTORS = {"at": 3, "orientation": 4, "window": 2, "position": 3, "away": 3}
 
 
 def observed(observation: Observation) -> dict[str, Any]:
@@ -46,10 +50,11 @@ def read(lines: Iterable[str]) -> dict[str, Any]:
         "done": main["done"] if isinstance(main, dict) and _fits(main.get("done"), int) else 0,
         "refused": told["refused"] if isinstance(told.get("refused"), str) else "",
         "time": _fields(told.get("time"), TIME),
-        "bodies": _bodies(told.get("bodies")),
+        "bodies": _whole(told.get("bodies"), BODY),
         "observer": _fields(told.get("observer"), OBSERVER),
         "selection": _fields(told.get("selection"), SELECTION),
         "shown": _fields(told.get("shown"), SHOWN),
+        "watched": _whole(told.get("watched"), WATCHED),
     }
 
 
@@ -70,10 +75,11 @@ def _fields(told: object, fields: Fields) -> dict[str, Any]:
     }
 
 
-def _bodies(told: object) -> dict[str, dict[str, Any]]:
+def _whole(told: object, fields: Fields) -> dict[str, dict[str, Any]]:
+    """Those of an object's members that have all fields."""
     members = told if isinstance(told, dict) else {}
-    found = {str(path): _fields(one, {"at": list, "radius": _NUMBER}) for path, one in members.items()}
-    return {path: one for path, one in found.items() if len(one) == 2}
+    found = {str(name): _fields(one, fields) for name, one in members.items()}
+    return {name: one for name, one in found.items() if one.keys() == fields.keys()}
 
 
 def _fits(value: object, kind: type | UnionType) -> bool:

@@ -54,6 +54,11 @@ def faintest(desktop: Desktop, *, magnitude: float) -> None:
     _request(desktop, "faintest", magnitude)
 
 
+def watch(desktop: Desktop, *, kind: Literal["star", "body", "deep sky"], name: str) -> None:
+    """Have the program tell of an object by name; of planets, moons and the like those of the Sun."""
+    _request(desktop, "watch", kind, name)
+
+
 def file(desktop: Desktop, *, path: str, text: str) -> None:
     """Write a text file below the guest's home."""
     desktop.put_file(path, text.encode())
@@ -76,6 +81,6 @@ def _request(desktop: Desktop, verb: str, *arguments: object) -> None:
 
 
 VERBS: Mapping[str, Callable[..., None]] = {
-    verb.__name__: verb for verb in (time, rate, paused, select, go, shown, faintest, file)
+    verb.__name__: verb for verb in (time, rate, paused, select, go, shown, faintest, watch, file)
 }
 """By name, as task files call them after `celestia.`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from sci_gym.app import Command, ProgramSpec, Requirement
 from sci_gym.envs.chimerax import ENV_ID
@@ -19,7 +19,10 @@ FOLDER = Path(__file__).resolve().parent
 
 
 class ChimeraX(BroughtApp):
-    """ChimeraX, the stock program: structures of molecules, shown, measured and compared."""
+    """ChimeraX, the stock program: structures of molecules, shown, measured and compared.
+
+    With the interface "gui", it has neither its command line nor files of commands.
+    """
 
     name: ClassVar[str] = "chimerax"
     env_id: ClassVar[str] = ENV_ID
@@ -42,7 +45,6 @@ class ChimeraX(BroughtApp):
             "QT_LINUX_ACCESSIBILITY_ALWAYS_ON": "1",
             "QTWEBENGINE_CHROMIUM_FLAGS": "--no-sandbox --disable-gpu",
             "QT_LOGGING_RULES": "qt.accessibility.*.warning=false",  # its log would show them
-            "SCI_GYM_INTERFACE": "hybrid",
         }
         return (
             ProgramSpec(
@@ -54,10 +56,6 @@ class ChimeraX(BroughtApp):
                 reports=True,
             ),
         )
-
-    def offering(self, interface: str) -> Self:
-        """With "gui", it has neither its command line nor files of commands."""
-        return self.started_with(SCI_GYM_INTERFACE=interface)
 
     def command(self, code: str) -> Command:
         """Typed into its command line, line by line."""

@@ -119,6 +119,7 @@ local function observer()
     speed = view:getspeed(),
     views = #celestia:getobservers(),
     url = celestia:geturl(view),
+    window = list({celestia:getwindowdimension()}),
   }
 end
 
@@ -154,13 +155,52 @@ local function shown()
     orbit = celestia:getorbitflags(),
     location = celestia:getobserver():getlocationflags(),
     faintest = celestia:getfaintestvisible(),
+    faintest_at_45_degrees = celestia.getfaintestam45deg and celestia:getfaintestam45deg(),
     star_style = celestia:getstarstyle(),
     textures = celestia:gettextureresolution(),
     ambient = celestia:getambient(),
   }
 end
 
-local SUBJECTS = {time = time, bodies = bodies, observer = observer, selection = selection, shown = shown}
+local watched = {} -- objects that a set-up has asked to be told of, by name
+
+-- A planet, moon or the like by its name alone, those nearer to the top first.
+local function below(object, name)
+  local children = object:getchildren()
+  for _, child in ipairs(children) do
+    if child:name() == name then return child end
+  end
+  for _, child in ipairs(children) do
+    local found = below(child, name)
+    if found then return found end
+  end
+end
+
+local function watch(kind, name)
+  local object = celestia:find(name)
+  if kind == "body" then object = below(celestia:find("Sol"), name) end
+  if object and object:type() ~= "null" then watched[name] = {kind = kind, object = object} end
+end
+
+local function told_of_watched()
+  local view, found = celestia:getobserver():getposition(), {}
+  for name, one in pairs(watched) do
+    local position = one.object:getposition()
+    found[name] = {
+      kind = one.kind,
+      position = list({position:getx(), position:gety(), position:getz()}),
+      away = offset_km(view, position),
+      distance = view:distanceto(position),
+      radius = one.object:radius(),
+      visible = one.object:visible(),
+    }
+  end
+  return found
+end
+
+local SUBJECTS = {
+  time = time, bodies = bodies, observer = observer, selection = selection, shown = shown, watched = told_of_watched,
+}
 
 local function report()
   for what, reader in pairs(SUBJECTS) do
@@ -195,6 +235,7 @@ local VERBS = {
   label = function(flag, yes) celestia:setlabelflags({[flag] = yes == 1}) end,
   orbit = function(flag, yes) celestia:setorbitflags({[flag] = yes == 1}) end,
   faintest = function(magnitude) celestia:setfaintest(magnitude) end,
+  watch = function(kind, name) watch(kind, tostring(name)) end,
 }
 
 local function apply(lines)
@@ -206,12 +247,14 @@ local function apply(lines)
   end
 end
 
+-- A request is removed before it is followed: what a task is about is nothing for a policy to read.
 local function serve()
   local file = io.open(REQUEST)
   if not file then return end
   local number, lines = file:read("*a"):match("^(%d+)\n(.*)\nend\n$")
   file:close()
   if number and tonumber(number) ~= done then
+    os.remove(REQUEST)
     done = tonumber(number)
     local whole, wrong = pcall(apply, lines)
     say("refused", not whole and tostring(wrong) or nil)

@@ -147,7 +147,7 @@ def load_state():
 def main():
     """Become the program; its own start-up scripts are the place from which the rest is begun."""
     sys.dont_write_bytecode = True
-    interface = os.environ.pop("SCI_GYM_INTERFACE")
+    interface = os.environ.pop("SCI_GYM_INTERFACE", "hybrid")
     descriptor = int(os.environ.pop("SCI_GYM_STATE_FD"))
     os.set_inheritable(descriptor, False)
     state, kept = load_state(), []
