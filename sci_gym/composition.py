@@ -42,6 +42,19 @@ class Composition(App):
         composed: Composition = type(cls.__name__, (cls,), body)()
         return composed
 
+    @classmethod
+    def around(cls, app: App, others: Sequence[App]) -> App:
+        """An app with others beside it, which are started only for tasks that speak of them."""
+        if not others:
+            return app
+        names = tuple(one.name for one in others)
+        body = {
+            "name": app.name, "env_id": app.env_id, "title": app.title, "folder": app.folder,
+            "members": (app.name, *names), "on_demand": names,
+        }  # fmt: skip
+        around: type[Composition] = type(cls.__name__, (cls,), body)
+        return around.of([app, *others])
+
     def offering(self, interface: str) -> App:
         """The members, as each is started for an interface."""
         return self.of([part.offering(interface) for part in self._parts])

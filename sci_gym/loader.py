@@ -118,7 +118,12 @@ def _is_published(task: Selector) -> bool:
 
 
 def _draw_published(app: App, task: str) -> Draw:
-    """A draw from those of ScienceBoard's files that the app plays.
+    tasks = _published_tasks(app, task)
+    return lambda rng: tasks[int(rng.integers(len(tasks)))]
+
+
+def _published_tasks(app: App, task: str) -> list[TaskSpec]:
+    """Those of ScienceBoard's files that the app plays.
 
     Raises:
         ConfigurationError: it plays none of them; the message says why not.
@@ -127,19 +132,26 @@ def _draw_published(app: App, task: str) -> Draw:
     if adapter is None:
         raise ConfigurationError(f"task: {app.title} plays none of ScienceBoard's tasks")
     path = Path(task.removeprefix(PREFIX)).expanduser()
-    entries = list(survey(path, {adapter.program: Player.of(app, adapter)}))
+    own = {adapter.program: Player.of(app, adapter)}
+    entries = list(survey(path, own, beside={**players(), **own}))
     tasks = [entry.task for entry in entries if entry.task is not None]
     if not tasks:
-        own = [entry for entry in entries if entry.program in ("", adapter.program)] or entries
-        raise ConfigurationError(f"task: {own[0].path}: {own[0].wrong or own[0].cannot}")
+        told = ([entry for entry in entries if entry.program in ("", adapter.program)] or entries)[0]
+        raise ConfigurationError(f"task: {told.path}: {told.wrong or told.cannot}")
+    return tasks
 
-    return lambda rng: tasks[int(rng.integers(len(tasks)))]
 
-
-def _playing(app: App, task: Selector) -> App:
-    """The app as the tasks need it."""
-    adapter = load_adapter(app) if _is_published(task) else None
-    return app if adapter is None else extended(app, adapter)
+def _playing(app: App, task: Selector, interface: str) -> App:
+    """The app as the tasks need it, with the programs that ScienceBoard's launch beside it."""
+    offered, adapter = app.offering(interface), load_adapter(app) if _is_published(task) else None
+    if adapter is None:
+        return offered
+    named = {name for each in _published_tasks(app, str(task)) for name in each.apps} - {app.name}
+    others = [load_app(name) for name in app_names() if name in named]
+    beside = [(one.offering(interface), load_adapter(one)) for one in others]
+    return Composition.around(
+        extended(offered, adapter), [extended(one, its) for one, its in beside if its is not None]
+    )
 
 
 def make(
@@ -183,7 +195,7 @@ def make(
     loaded = _placed(app, installation) if isinstance(app, App) else load_app(app, installation)
     width, height = _check_resolution(resolution)
     works = interface or ("gui" if loaded.screen else "cli")
-    playing = _playing(loaded.offering(works), task)
+    playing = _playing(loaded, task, works)
     looks = observation or ("screenshot+a11y" if playing.screen else "text")
     if not playing.screen and (looks != "text" or works == "gui"):
         raise ConfigurationError(

@@ -10,6 +10,7 @@ from sci_gym import codec
 from sci_gym.app import App, Command, ProgramSpec
 from sci_gym.client import VMAgentClient
 from sci_gym.errors import (
+    ConfigurationError,
     CrashError,
     DeadlineError,
     DisconnectedError,
@@ -173,6 +174,8 @@ class Stage:
             self.wait_for(f"{part.title} ready", part.ready)
         for verb in task.setup:
             name, _, function = verb.name.partition(".")
+            if name not in parts or function not in parts[name].verbs:
+                raise ConfigurationError(f"task {task.id}: needs {verb.name}; make an environment for it")
             self._bring_to_front(parts[name])
             parts[name].verbs[function](self, **verb.arguments)
         self._bring_to_front(self._app.parts[0])

@@ -245,6 +245,7 @@ def test_the_command_tells_what_loads() -> None:
     assert [(row["program"], row["loads"], row["cannot"]) for row in told["programs"]] == [
         ("GrassGIS", 1, 0),
         ("KAlgebra", 1, 0),
+        ("TeXstudio", 1, 0),
     ]
     only = CliRunner().invoke(cli, ["import", "scienceboard", str(OWN), "--app", "kalgebra", "--json"])
     assert len(json.loads(only.stdout)["files"]) == 1

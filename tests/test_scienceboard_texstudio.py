@@ -7,14 +7,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import gymnasium as gym
 import pytest
 
 from sci_gym.envs.texstudio.scienceboard import ADAPTER
 from sci_gym.loader import players
+from sci_gym.oracle import play
 from sci_gym.scienceboard import Entry, survey
-from sci_gym.specs import Evidence, Verb
+from sci_gym.specs import Action, Evidence, OracleStep, Verb
 from tests.scienceboard import Played, play_all
-from tests.test_scienceboard import PUBLISHED, REVISIONS, published
+from tests.test_scienceboard import OWN, PUBLISHED, REVISIONS, published
 
 SAMPLE = ("B-01", "C-06")
 """References that are built, and a document that cannot be built at first."""
@@ -77,12 +79,73 @@ def test_what_cannot_be_given_is_refused_by_name(tmp_path: Path, changes: dict[s
     assert told in entry_of(tmp_path, **changes).cannot
 
 
+def test_a_program_that_is_launched_beside_it_sets_up_and_judges_under_its_own_name(tmp_path: Path) -> None:
+    other = [{"func": "launch", "command": "kalgebra"}, {"func": "kalgebra_tab", "index": 1}]
+    asked = {"type": "kalgebra_val", "key": "p", "value": 1}
+    task = entry_of(tmp_path, initialize=[TOUCH, *other, LAUNCH], evaluate=[FILE, asked]).task
+    assert task is not None
+    assert task.app == "texstudio"
+    assert [verb.name for verb in task.setup] == [
+        "texstudio.scienceboard_touch", "kalgebra.scienceboard_launched", "kalgebra.tab",
+        "texstudio.scienceboard_styles", "texstudio.scienceboard_graphic", "texstudio.scienceboard_open",
+    ]  # fmt: skip
+    checked = [(node.application, node.checks[0].predicate) for node in task.graph.nodes]
+    assert checked == [
+        ("texstudio", "texstudio.scienceboard_file"), ("kalgebra", "kalgebra.scienceboard_val"),
+    ]  # fmt: skip
+    env = gym.make("SciBoard-TeXstudio-v0", task=f"scienceboard:{tmp_path}", disable_env_checker=True)
+    env.close()
+    app = env.unwrapped.app  # type: ignore[attr-defined]
+    assert [part.name for part in app.parts] == ["texstudio", "kalgebra"]
+    assert [program.name for program in app.programs] == ["texstudio"]
+    assert [part.name for part in app.late_parts(task)] == ["kalgebra"]
+
+
+def test_a_program_beside_it_that_nobody_brought_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SCI_GYM_CHIMERAX", str(tmp_path))
+    entry = entry_of(tmp_path, initialize=[TOUCH, LAUNCH, {"func": "launch", "command": ["chimerax"]}])
+    assert "launches ChimeraX beside TeXstudio" in entry.cannot
+    assert "chimerax/download" in entry.cannot
+
+
 @published
 @pytest.mark.parametrize("folder", REVISIONS)
-def test_those_that_need_no_other_program_load(folder: str) -> None:
+def test_those_that_need_no_other_program_load(
+    folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SCI_GYM_GRASSDATA", raising=False)
+    for variable in ("SCI_GYM_CHIMERAX", "SCI_GYM_CELESTIA"):
+        monkeypatch.setenv(variable, str(tmp_path))
     entries = list(survey(PUBLISHED / folder / "TeXstudio", players()))
     assert {entry.path.stem for entry in entries if entry.task is None} == OTHER_PROGRAMS
-    assert all("does not start" in entry.cannot for entry in entries if entry.task is None)
+    told = ("launches", "needs the location")
+    assert all(any(word in entry.cannot for word in told) for entry in entries if entry.task is None)
+
+
+@pytest.mark.program
+def test_two_programs_are_played_on_one_desktop() -> None:
+    def at(role: str, name: str, label: str | None = None, nth: int = 0) -> OracleStep:
+        return OracleStep(Action.click(0, 0), role=role, name=name, label=label, nth=nth)
+
+    env = gym.make("SciBoard-TeXstudio-v0", task=f"scienceboard:{OWN / 'TeXstudio' / 'X-01.json'}",
+                   reward="sparse", disable_env_checker=True)  # fmt: skip
+    try:
+        _, info = env.reset(seed=1)
+        assert not info["success"]
+        steps = [
+            *map(OracleStep, [Action.hotkey("ctrl", "g"), Action.type("3\n"), Action.hotkey("shift", "end"),
+                              Action.type("world\\_latlong\\_wgs84"), Action.hotkey("ctrl", "s"),
+                              Action.hotkey("alt", "tab")]),
+            at("push button", "Add vector map"), at("text", "", label="(map=name)"),
+            OracleStep(Action.type("country_boundaries@PERMANENT")), at("push button", "OK", nth=-1),
+            OracleStep(Action.wait(3.0)), OracleStep(Action.done()),
+        ]  # fmt: skip
+        *_, (_, reward, terminated, _, info) = play(env, steps)
+        assert (reward, terminated, info["success"]) == (1.0, True, True), info["graph"]
+    finally:
+        env.close()
 
 
 @published

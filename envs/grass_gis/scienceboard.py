@@ -51,7 +51,6 @@ _MAP = re.compile(r"\b(\w+)@PERMANENT\b")
 _OPTION = re.compile(r"[a-z_][a-z0-9_]*")
 _WATCHES = ("vector", "sqlite", "cellhd")
 _KINDS = ("raster", "vector")
-_SHELLS = ("gnome-terminal", "bash", "sh")
 _SAME = "lambda left, right: left == right"
 
 
@@ -194,8 +193,6 @@ ADAPTER = Adapter(
 
 def _launched(command: str | list[str]) -> Session:
     words = command_words(command)
-    while posixpath.basename(words[0]) in _SHELLS:
-        words = command_words(words[-1])
     if words == ["grass", "--gui"]:
         return Session(START, PERMANENT)
     if len(words) != 3 or posixpath.basename(words[0]) != "grass" or words[1] != "--gui":

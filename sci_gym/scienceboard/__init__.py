@@ -13,11 +13,11 @@ episode that is judged by state alone has to be ended with DONE; `penalty` and `
 """
 
 from sci_gym.scienceboard.adapter import PROGRAMS, Adapter, CannotError, Judged, Source, judged
-from sci_gym.scienceboard.building import build, extended
+from sci_gym.scienceboard.building import Player, build, extended
 from sci_gym.scienceboard.document import TaskFile, read_task_file
 from sci_gym.scienceboard.generic import HOME, command_words, home_path
 from sci_gym.scienceboard.lambdas import Lambda, LambdaFailedError, LambdaRefusedError
-from sci_gym.scienceboard.library import PREFIX, Entry, Player, survey
+from sci_gym.scienceboard.library import PREFIX, Entry, survey
 from sci_gym.scienceboard.patterns import Pattern, PatternRefusedError
 
 __all__ = [

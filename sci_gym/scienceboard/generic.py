@@ -17,6 +17,7 @@ HOME = "/home/user"
 PORT = "«PORTLIKE»"
 """What task files write for the port of the patched program's server; stock programs have none."""
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+_SHELLS = ("gnome-terminal", "bash", "sh")
 _TIMED_OUT = "[timed out]"
 
 
@@ -34,7 +35,9 @@ def setup_functions(adapter: Adapter) -> Mapping[str, Callable[..., Sequence[Ver
 
 
 def command_words(command: str | list[str]) -> list[str]:
-    """A command's words without variables that it sets; the port of a patched program is left out.
+    """A command's words, without a shell around it and variables that it sets.
+
+    The port of a patched program is left out.
 
     Raises:
         CannotError: it is no command.
@@ -47,7 +50,17 @@ def command_words(command: str | list[str]) -> list[str]:
         words.pop(0)
     if not words:
         raise CannotError(f"{command!r} starts nothing.")
+    if len(words) > 1 and posixpath.basename(words[0]) in _SHELLS:
+        return command_words(words[-1])
     return [word for word in words if word != PORT]
+
+
+def program_of(command: object) -> str:
+    """The name of the program that a command starts; raises like `command_words`."""
+    words = [command] if isinstance(command, str) else command
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        raise CannotError(f"{command!r} is no command.")
+    return posixpath.basename(command_words(command if isinstance(command, str) else words)[0])
 
 
 def home_path(path: str) -> str:
@@ -126,7 +139,12 @@ def append_text(desktop: Desktop, *, path: str, text: str) -> None:
     _run(desktop, code, "python")
 
 
+def launched(desktop: Desktop) -> None:
+    """Nothing: a program whose verb is called runs, and stands in front."""
+
+
 VERBS: Mapping[str, Callable[..., None]] = {
+    "scienceboard_launched": launched,
     "scienceboard_execute": run_command,
     "scienceboard_touch": put_text,
     "scienceboard_append": append_text,

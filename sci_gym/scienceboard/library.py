@@ -7,29 +7,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sci_gym.app import App
 from sci_gym.errors import ConfigurationError, TaskFileError
-from sci_gym.scienceboard.adapter import PROGRAMS, Adapter, CannotError
-from sci_gym.scienceboard.building import build, extended
+from sci_gym.scienceboard.adapter import PROGRAMS, CannotError
+from sci_gym.scienceboard.building import Player, build, launched
 from sci_gym.scienceboard.document import TaskFile, read_task_file
 from sci_gym.scienceboard.lambdas import Lambda, LambdaRefusedError
 from sci_gym.scienceboard.revisions import Fault, Revision, known_faults, revision_of
 from sci_gym.specs import TaskSpec
 
 PREFIX = "scienceboard:"
-
-
-@dataclass(frozen=True, slots=True)
-class Player:
-    """An app that plays ScienceBoard's tasks of a program; the app knows their verbs and predicates."""
-
-    app: App
-    adapter: Adapter
-
-    @classmethod
-    def of(cls, app: App, adapter: Adapter) -> Player:
-        """An app with its adapter."""
-        return cls(extended(app, adapter), adapter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +68,15 @@ def task_files(folder: Path) -> list[Path]:
     return found
 
 
-def survey(folder: Path, players: Mapping[str, Player]) -> Iterator[Entry]:
+def survey(
+    folder: Path, players: Mapping[str, Player], beside: Mapping[str, Player] | None = None
+) -> Iterator[Entry]:
     """Every task file below a folder, with what it gives, or why it gives nothing.
 
     Args:
         folder: of task files, however deep; or one file.
         players: by program, as ScienceBoard names it.
+        beside: of programs that a file may launch beside its own; None for `players`.
 
     Raises:
         ConfigurationError: there are no task files.
@@ -98,7 +87,7 @@ def survey(folder: Path, players: Mapping[str, Player]) -> Iterator[Entry]:
         except TaskFileError as exc:
             yield Entry(path, "", wrong=str(exc))
             continue
-        yield _entry(file, players)
+        yield _entry(file, players, players if beside is None else beside)
 
 
 def differing_fields(path: Path, other: Path) -> tuple[str, ...]:
@@ -118,12 +107,12 @@ def task_id(file: TaskFile, revision: Revision) -> str:
     return f"{file.program}-{file.path.stem}@{revision}"
 
 
-def _entry(file: TaskFile, players: Mapping[str, Player]) -> Entry:
+def _entry(file: TaskFile, players: Mapping[str, Player], beside: Mapping[str, Player]) -> Entry:
     revision = revision_of(file)
     entry = Entry(file.path, file.program, revision, faults=tuple(known_faults(file, revision)))
     try:
-        player = _player(file, players)
-        task = build(file, player.adapter, player.app, task_id(file, revision))
+        own = _player(file, players)
+        task = build(file, [own, *_others(file, beside)], task_id(file, revision))
     except CannotError as exc:
         return replace(entry, cannot="; ".join([*refused_lambdas(file), str(exc)]))
     except TaskFileError as exc:
@@ -140,6 +129,17 @@ def refused_lambdas(file: TaskFile) -> Iterator[str]:
                     Lambda(value)
                 except LambdaRefusedError as exc:
                     yield f"evaluate[{place}].{name}: {exc}"
+
+
+def _others(file: TaskFile, beside: Mapping[str, Player]) -> list[Player]:
+    """Those of the programs that a file launches beside its own."""
+    shown = [player for player in beside.values() if player.app.screen]
+    named = [name for item in file.document.initialize for name in launched(item, shown)]
+    others = [beside[name] for name in dict.fromkeys(named) if name != file.program]
+    for player in others:
+        if player.app.to_bring:
+            raise CannotError(f"launches {player.app.title} beside {file.program}. {player.app.to_bring}")
+    return others
 
 
 def _player(file: TaskFile, players: Mapping[str, Player]) -> Player:

@@ -38,6 +38,22 @@ def enter(location):
     )
 
 
+def output(*command):
+    """What a command prints; None when it fails."""
+    done = subprocess.run(command, capture_output=True, check=False)
+    return None if done.returncode else done.stdout.decode("utf-8", "replace")[:MAX_CHARS]
+
+
+def columns(words):
+    """The columns of a map's table as v.db.select tells them in JSON from GRASS 8.3 on."""
+    asked = [word for word in words if word.startswith(("map=", "layer="))]
+    told = [line.partition("|") for line in (output("v.info", "-c", *asked) or "").splitlines()]
+    return [
+        {"name": name, "sql_type": kind, "is_number": kind in ("INTEGER", "DOUBLE PRECISION")}
+        for kind, _, name in told
+    ]
+
+
 def main(location, name, *words):
     """Run the command, which is one of GRASS's own."""
     known = any((GISBASE / folder / name).is_file() for folder in ("bin", "scripts"))
@@ -45,12 +61,14 @@ def main(location, name, *words):
         print("{}")
         return
     enter(location)
-    done = subprocess.run([name, *words], capture_output=True, check=False)
-    text = done.stdout.decode("utf-8", "replace")[:MAX_CHARS]
-    if done.returncode:
+    text = output(name, *words)
+    if text is None:
         print("{}")
-    else:
-        json.dump({"printed": json.loads(text) if "format=json" in words else text}, sys.stdout)
+        return
+    printed = json.loads(text) if "format=json" in words else text
+    if name == "v.db.select" and printed is not text:
+        printed.setdefault("info", {"columns": columns(words)})
+    json.dump({"printed": printed}, sys.stdout)
 
 
 main(*sys.argv[1:])
