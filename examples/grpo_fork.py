@@ -4,8 +4,8 @@ sci-gym image build --app kalgebra        (once, some minutes; see the README fo
 pip install 'sci-gym[dpo]' && python examples/grpo_fork.py [GROUPS SIZE]
 
 TRL's GRPOTrainer samples SIZE rollouts for each of GROUPS states. What its environment factory makes begins
-with a fork of the state that the group shares, so that only what the model does makes rewards differ. The model
-is a tiny transformer, whose every tool call is one word.
+with a fork of the state that the group shares, so that only what the model does makes rewards differ. The
+model is a tiny transformer, whose every tool call is one word.
 """
 
 import json

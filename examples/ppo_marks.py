@@ -2,8 +2,8 @@
 
 pip install 'sci-gym[rl]' && python examples/ppo_marks.py [STEPS TRIALS]
 
-A policy sees a small picture, and a row for each thing that it can do: click a mark on screen, type a line, say
-DONE. One network scores all rows alike, so that what it learns of one mark holds for others. It is trained
+A policy sees a small picture, and a row for each thing that it can do: click a mark on screen, type a line,
+say DONE. One network scores all rows alike, so that what it learns of one mark holds for others. It is trained
 twice, with the task graph's reward and with the sparse one, and judged by instructions that it has never
 trained on. The tasks are in `first_clicks`.
 """

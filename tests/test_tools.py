@@ -108,7 +108,8 @@ def test_trl_trains_with_these_tools(tools: ToolEnv, tmp_path: Path) -> None:
     config = trl.GRPOConfig(
         str(tmp_path), max_steps=2, num_generations=2, per_device_train_batch_size=2, use_cpu=True,
         bf16=False, max_completion_length=3000, max_tool_calling_iterations=3, report_to=[],
-        save_strategy="no", logging_steps=1, generation_kwargs={"eos_token_id": ids, "suppress_tokens": others},
+        save_strategy="no", logging_steps=1,
+        generation_kwargs={"eos_token_id": ids, "suppress_tokens": others},
     )  # fmt: skip
     rows = [
         {"prompt": [{"role": "user", "content": ""}], "task": "product-odd", "seed": seed} for seed in (0, 1)
