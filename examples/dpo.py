@@ -125,7 +125,7 @@ trainer = DPOTrainer(
     model,
     copy.deepcopy(model),
     args=DPOConfig(
-        str(folder / "model"), num_train_epochs=100, learning_rate=2e-3, per_device_train_batch_size=16,
+        str(folder / "model"), num_train_epochs=25, learning_rate=2e-3, per_device_train_batch_size=16,
         loss_type=["sigmoid", "sft"], loss_weights=[1.0, 1.0],
         logging_steps=5, save_strategy="no", report_to=[], bf16=False,
         use_cpu=not torch.cuda.is_available(),

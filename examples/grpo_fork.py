@@ -27,8 +27,7 @@ from sci_gym.wrappers import ToolEnv
 groups, size = map(int, sys.argv[1:] or (12, 8))
 folder = Path("runs/grpo_fork")
 task = Path(__file__).parent / "first_clicks" / "resolution.toml"
-look = {"resolution": (800, 600), "observation": "a11y"}
-origin = gym.make("SciBoard-KAlgebra-v0", task=str(task), machine="libvirt", **look)
+origin = gym.make("SciBoard-KAlgebra-v0", task=str(task), machine="libvirt", observation="a11y")
 CHAT = (
     '{% for one in messages %}<{{ one.role }}> {{ one.content or "" }} {% for call in one.tool_calls or [] %}'
     '<call>{{ call.function | tojson(separators=(",", ":")) }}</call> {% endfor %}{% endfor %}'

@@ -3,9 +3,9 @@
 pip install 'sci-gym[rl]' && python examples/ppo_marks.py [STEPS TRIALS]
 
 A policy sees a small picture, and a row for each thing that it can do: click a mark on screen, type a line,
-say DONE. One network scores all rows alike, so that what it learns of one mark holds for others. It is trained
-twice, with the task graph's reward and with the sparse one, and judged by instructions that it has never
-trained on. The tasks are in `first_clicks`.
+say DONE. One network scores all rows alike, so that what it learns of one mark holds for others. It is
+trained twice, with the task graph's reward and with the sparse one, and judged by instructions that it has
+never trained on. The tasks are in `first_clicks`.
 """
 
 import re
@@ -219,8 +219,8 @@ def learn(reward):
     """Train a policy from scratch; success on held-out instructions by steps."""
     envs, judge = vector(False, reward, 0), Judge(reward, vector(True, "sparse", 10_000), steps // 6)
     model = MaskablePPO(
-        Pointer, envs, seed=0, n_steps=64, batch_size=64, n_epochs=10, learning_rate=1e-3, gamma=0.9,
-        ent_coef=0.01, policy_kwargs={"net_arch": [], "features_extractor_class": Scores},
+        Pointer, envs, seed=0, n_steps=min(64, steps // 2), batch_size=64, n_epochs=10, learning_rate=1e-3,
+        gamma=0.9, ent_coef=0.01, policy_kwargs={"net_arch": [], "features_extractor_class": Scores},
     )  # fmt: skip
     model.learn(steps, judge, progress_bar=True)
     envs.close(), judge.env.close()
