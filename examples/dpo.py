@@ -4,6 +4,7 @@ pip install 'sci-gym[dpo]' && python examples/dpo.py [SEEDS TRIALS]
 """
 
 import copy
+import re
 import sys
 from collections import Counter
 from pathlib import Path
@@ -32,9 +33,9 @@ desktop = {"resolution": (1280, 800), "observation": "a11y"}
 writer = Writer(DIALECTS["pyautogui"], Pictures(folder / "pairs"))
 
 
-def prompt_of(instruction, last):
-    """What the model knows: the instruction and its last action."""
-    return f"{instruction.lower()} after {last} :"
+def prompt_of(instruction, done):
+    """What the model knows: the instruction and what it has done so far."""
+    return " ".join([*re.findall(r"\w+", instruction.lower()), "after", *done, ":"])
 
 
 def line_of(words):
@@ -42,15 +43,15 @@ def line_of(words):
     return words.replace(" ", "")
 
 
-def words_before(choice):
+def done_before(choice):
     """What was done before a choice."""
-    step = choice.before
-    return line_of(writer.dialect.write(step.action, desktop["resolution"])) if step.action else "reset"
+    steps = choice.episode.steps[1 : choice.before.step + 1]
+    return [line_of(writer.dialect.write(step.action, desktop["resolution"])) for step in steps]
 
 
-def draw(instruction, last, greedy):
+def draw(instruction, done, greedy):
     """The model's next action: its most likely one, or one drawn."""
-    inputs = tokenizer(prompt_of(instruction, last), return_tensors="pt")
+    inputs = tokenizer(prompt_of(instruction, done), return_tensors="pt")
     with torch.no_grad():
         scores = model(**inputs).logits[0, -1, ids]
     return lines[int(scores.argmax() if greedy else torch.multinomial(scores.softmax(0), 1))]
@@ -61,10 +62,10 @@ def success_rate(title):
     solved = 0
     for trial in track(range(trials), title):
         _, info = player.reset(seed=trial, options={"task": tasks[trial % len(tasks)]})
-        last, over = "reset", False
+        done, over = [], False
         while not over:
-            last = draw(info["instruction"], last, greedy=True)
-            *_, terminated, truncated, info = player.step(last)
+            done.append(draw(info["instruction"], done, greedy=True))
+            *_, terminated, truncated, info = player.step(done[-1])
             over = terminated or truncated
         solved += info["success"]
     return solved / trials
@@ -74,10 +75,8 @@ def wander(task, seed, place):
     """Follow the oracle to a step, let the model go on from there, and give up."""
     _, info = recorder.reset(seed=seed, options={"task": task})
     walk = play(recorder, recorder.unwrapped.task.oracle)
-    last = "reset"
-    for _ in range(place):
-        last = line_of(writer.dialect.write(next(walk)[0], desktop["resolution"]))
-    *_, terminated, _, info = player.step(draw(info["instruction"], last, greedy=False))
+    done = [line_of(writer.dialect.write(next(walk)[0], desktop["resolution"])) for _ in range(place)]
+    *_, terminated, _, info = player.step(draw(info["instruction"], done, greedy=False))
     if not terminated:
         recorder.step(Action.fail())
 
@@ -86,7 +85,7 @@ made = collect(kalgebra, tasks, folder, episodes=seeds * len(tasks), seed=1000, 
 list(track(made, "recording oracles", seeds * len(tasks)))
 oracles = list(DataSet(folder).choose(tasks=tasks, results=["success"]))
 lines = sorted({line_of(words) for one in oracles for *_, words in writer.replies(one)})
-texts = [prompt_of(one.meta.instruction, "reset") for one in oracles]
+texts = [prompt_of(one.meta.instruction, []) for one in oracles]
 vocabulary = ["<unk>", "<eos>", *sorted({word for text in [*texts, *lines] for word in text.split()})]
 language = Tokenizer(models.WordLevel({word: place for place, word in enumerate(vocabulary)}, "<unk>"))
 language.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
@@ -115,7 +114,7 @@ for job in track(jobs, "rollouts"):
     wander(*job)
 pairs = [
     {
-        "prompt": prompt_of(better.episode.meta.instruction, words_before(better)) + " ",
+        "prompt": prompt_of(better.episode.meta.instruction, done_before(better)) + " ",
         "chosen": line_of(better.words),
         "rejected": line_of(worse.words),
     }
@@ -126,7 +125,7 @@ trainer = DPOTrainer(
     model,
     copy.deepcopy(model),
     args=DPOConfig(
-        str(folder / "model"), num_train_epochs=100, learning_rate=2e-3, per_device_train_batch_size=16,
+        str(folder / "model"), num_train_epochs=25, learning_rate=2e-3, per_device_train_batch_size=16,
         loss_type=["sigmoid", "sft"], loss_weights=[1.0, 1.0],
         logging_steps=5, save_strategy="no", report_to=[], bf16=False,
         use_cpu=not torch.cuda.is_available(),

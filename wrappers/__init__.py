@@ -6,6 +6,7 @@ from sci_gym.wrappers.marks import MarkActions
 from sci_gym.wrappers.pyautogui_text import PyAutoGuiText
 from sci_gym.wrappers.screenshot import ScreenshotOnly
 from sci_gym.wrappers.text_actions import TextActions
+from sci_gym.wrappers.tools import ToolEnv
 
 __all__ = [
     "ChatMessages",
@@ -14,4 +15,5 @@ __all__ = [
     "PyAutoGuiText",
     "ScreenshotOnly",
     "TextActions",
+    "ToolEnv",
 ]
