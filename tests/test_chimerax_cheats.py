@@ -152,3 +152,30 @@ def test_in_gui_the_address_line_of_the_help_takes_no_commands(gui: gym.Env[Any,
     gui.step(Action.type("cxcmd:set bgColor white\n"))
     assert until(gui, lambda: any("Not executed here" in node.text for node in world.last.showing))
     assert state_of(gui)["view"]["background"].startswith("#000000")
+
+
+def test_in_gui_a_tools_text_field_takes_no_second_command(gui: gym.Env[Any, Any]) -> None:
+    world: Any = gui.unwrapped
+    typed = ["/A; set bgColor white", "chosen"]
+    gui.reset(seed=0)
+
+    def fields() -> list[Any]:
+        (dialog,) = [node for node in world.last.showing if node.name == "Define Selector"]
+        texts = [node for node in world.last.showing if node.role == "text"]
+        return [node for node in texts if dialog.box.y < node.box.y < dialog.box.y + dialog.box.height]
+
+    click(gui, "menu item", "Select")
+    assert until(gui, lambda: "Define Selector..." in names(gui, "menu item"))
+    click(gui, "menu item", "Define Selector...")
+    assert until(gui, lambda: "current selection" in names(gui, "push button"))
+    click(gui, "push button", "current selection")
+    for key in ("down", "down", "enter"):
+        gui.step(Action.press(key))
+    assert until(gui, lambda: "target specifier" in names(gui, "push button"))
+    for field, text in zip(fields(), typed, strict=True):
+        gui.step(Action.click(*field.box.center))
+        gui.step(Action.type(text))
+    assert [field.text for field in fields()] == typed
+    click(gui, "push button", "Apply")
+    assert until(gui, lambda: any("Not executed here" in node.text for node in world.last.showing))
+    assert state_of(gui)["view"]["background"].startswith("#000000")

@@ -12,6 +12,7 @@ import contextlib
 import importlib.util
 import json
 import os
+import re
 import runpy
 import socket
 import sys
@@ -24,6 +25,7 @@ COMMAND_TOOLS = {"Command Line Interface", "Command History", "Usage"}
 PYTHON_COMMANDS = (
     "runscript", "devel", "pip", "toolshed", "remotecontrol", "mcp", "shell", "ui tool show Shell",
 )  # fmt: skip
+AFTER_COMMAND = re.compile(r"[;\n]")
 HERE = os.path.realpath(sys.prefix)
 ROOTS = tuple({HERE, os.path.realpath(sys.base_prefix), *map(os.path.realpath, sys.path)} - {"/"})
 
@@ -76,6 +78,7 @@ def close_doors(session, interface):
         gone |= COMMAND_TOOLS
         scripting.open_command_script = scripting.apply_command_script = refuse
         htmlview.cxcmd = refuse  # of addresses such as cxcmd:COMMAND, typed into the help viewer or clicked
+        keep_fields_from_commands(cli.Command)
     for tool in session.tools.list():
         if tool.tool_name in gone:
             tool.delete()
@@ -85,6 +88,33 @@ def close_doors(session, interface):
     session.ui.settings.favorites = [name for name in favorites if name not in gone]
     session.ui.main_window.update_tools_menu(session)
     session.ui.main_window.update_favorites_menu(session)
+
+
+def keep_fields_from_commands(commands):
+    """Refuse the commands of a tool that end where a text field says so, and go on as it says."""
+    run = commands.run
+
+    def run_unless_typed(self, text, *arguments, **options):
+        written = text.lower()
+        if AFTER_COMMAND.search(text) and any(part in written for part in typed_commands()):
+            refuse()
+        return run(self, text, *arguments, **options)
+
+    commands.run = run_unless_typed
+
+
+def typed_commands():
+    """What stands in text fields after the end of a command."""
+    from Qt.QtWidgets import QApplication, QLineEdit, QPlainTextEdit, QTextEdit
+
+    for field in QApplication.allWidgets():
+        if isinstance(field, QLineEdit):
+            text = field.text()
+        elif isinstance(field, (QPlainTextEdit, QTextEdit)):
+            text = field.toPlainText()
+        else:
+            continue
+        yield from filter(None, map(str.strip, AFTER_COMMAND.split(text.lower())[1:]))
 
 
 def serve(session):
