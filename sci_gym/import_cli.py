@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 from rich.progress import track
-from rich.table import Table
+from rich.table import Column, Table
 
 from sci_gym.bounds import clean
 from sci_gym.console import Json, err, out, print_json
@@ -102,19 +102,26 @@ def _rows(entries: Sequence[Entry]) -> list[dict[str, Any]]:
 
 
 def _tell(entries: Sequence[Entry]) -> None:
-    table = Table("program", "revision", "files", "load", "cannot", "wrong", "with known faults")
+    table = Table(
+        "program",
+        Column("revision", no_wrap=True),
+        "files",
+        "load",
+        "cannot",
+        "wrong",
+        "faults",
+    )
     for row in _rows(entries):
         table.add_row(
             row["program"] or "?", row["revision"], *(str(value) for value in list(row.values())[2:])
         )
     out.print(table)
-    reasons = Counter((entry.program, entry.cannot) for entry in entries if entry.cannot)
-    for (program, why), count in sorted(reasons.items()):
-        names = sorted(
-            entry.path.stem for entry in entries if (entry.program, entry.cannot) == (program, why)
-        )
-        listed = ", ".join(names) if count <= 4 else f"{count} files"
-        _line(f"{program} {listed}: {why}")
+    reasons: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for entry in entries:
+        if entry.cannot:
+            reasons[entry.program, entry.cannot].append(entry.path.stem)
+    for (program, why), names in sorted(reasons.items()):
+        _line(f"{program} {', '.join(sorted(names))}: {why}")
     for entry in entries:
         if entry.wrong:
             _line(entry.wrong)

@@ -182,6 +182,8 @@ ADAPTER = Adapter(
         Source("GET /dump: output", "the end of the console's text, 40,000 characters", True),
         Source("POST /gcmd", "the command, in a session of its own, on the maps as they are stored", True,
                "in the location that the task works in, whichever the policy has gone to"),
+        Source("POST /gcmd v.db.select format=json: info.columns",
+               "what v.info -c tells of the same map, in the form of GRASS 8.3 and later", True),
         Source("location world_latlong_wgs84", "GRASS's demo location", True),
         Source("location natural_earth_dataset", "the countries of Natural Earth 1:110m, of GRASS's demo "
                "location, with two points added as their manual says; the land as a raster", False,

@@ -14,7 +14,7 @@ from sci_gym.evaluation import PredicateSet, Signatures
 from sci_gym.scienceboard import generic
 from sci_gym.scienceboard.adapter import Adapter, CannotError, Judged, judged
 from sci_gym.scienceboard.document import Item, TaskFile
-from sci_gym.scienceboard.places import KeyPath
+from sci_gym.scienceboard.places import KeyPath, place_name
 from sci_gym.specs import Check, Inspection, Kind, Node, TaskGraph, TaskSpec, Verb
 
 STOP = "stop"
@@ -197,7 +197,7 @@ def _called(
     try:
         return functions[name](shares[call.player.app.name], **fields)
     except CannotError as exc:
-        raise CannotError(f"{'.'.join(map(str, call.place))} ({name}): {exc}") from exc
+        raise CannotError(f"{place_name(call.place)} ({name}): {exc}") from exc
     except ConfigurationError as exc:
         raise file.wrong(call.place, f"{name}: {exc}") from exc
 

@@ -114,7 +114,8 @@ def _entry(file: TaskFile, players: Mapping[str, Player], beside: Mapping[str, P
         own = _player(file, players)
         task = build(file, [own, *_others(file, beside)], task_id(file, revision))
     except CannotError as exc:
-        return replace(entry, cannot="; ".join([*refused_lambdas(file), str(exc)]))
+        lambdas = [one for one in refused_lambdas(file) if one.partition(": ")[2] not in str(exc)]
+        return replace(entry, cannot=" ".join([*lambdas, str(exc)]))
     except TaskFileError as exc:
         return replace(entry, wrong=str(exc))
     return replace(entry, task=task)

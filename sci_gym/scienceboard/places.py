@@ -15,9 +15,13 @@ _DECODER = json.JSONDecoder()
 
 def located(path: Path, source: str, place: KeyPath, message: str) -> TaskFileError:
     """The error of a field, with the line on which its value stands."""
+    return TaskFileError(path, line_of(source, place), place_name(place) or "file", message)
+
+
+def place_name(place: KeyPath) -> str:
+    """A place for people: "evaluate[0].value"."""
     parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)
-    name = "".join(parts).lstrip(".") or "file"
-    return TaskFileError(path, line_of(source, place), name, message)
+    return "".join(parts).lstrip(".")
 
 
 def line_of(source: str, place: KeyPath) -> int:
