@@ -32,6 +32,7 @@ def test_every_example_has_a_short_run() -> None:
     assert {path.name for path in EXAMPLES.glob("*.py")} == set(SHORT)
 
 
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("name", SHORT)
 def test_it_runs(name: str, tmp_path: Path) -> None:
     if name in NEEDS:
@@ -45,7 +46,7 @@ def test_it_runs(name: str, tmp_path: Path) -> None:
         [sys.executable, str(EXAMPLES / name), *arguments],
         capture_output=True,
         text=True,
-        timeout=250,
+        timeout=850,
         cwd=tmp_path,
     )
     assert result.returncode == 0, result.stderr

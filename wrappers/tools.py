@@ -141,8 +141,10 @@ class ToolEnv:
                 return _OVER
             observation, reward, terminated, truncated, info = self.env.step(action)
             self._over = terminated or truncated
-            faulty = self._reward is None or "infra_error" in info
-            self._reward = None if faulty else self._reward + float(reward)
+            if "infra_error" in info:
+                self._reward = None
+            elif self._reward is not None:
+                self._reward += float(reward)
         return _OVER if self._over else self._tell(observation, info)
 
     def _tell(self, observation: Any, info: dict[str, Any]) -> str:
