@@ -17,7 +17,7 @@ from sci_gym.specs import Evidence, TaskSpec, Verb
 from tests.scienceboard import Played, play_all
 from tests.test_scienceboard import PUBLISHED, REVISIONS, published
 
-SAMPLE = ("A-03", "B-02", "B-12")
+SAMPLE = ("A-03", "B-02", "B-08")
 """What is drawn, how far an entity is, and which of them are in the view."""
 COMMAND = "LD_LIBRARY_PATH=/home/user/6.5.0 /app/bin/celestia-qt6 «PORTLIKE»"
 LAUNCH = {"func": "launch", "command": COMMAND, "shell": True}
