@@ -33,7 +33,7 @@ from sci_gym.specs import State
 from sci_gym.tasks import load_template
 from sci_gym.wrappers import MarkActions
 
-steps, trials = map(int, sys.argv[1:] or (10_000, 60))
+steps, trials = map(int, sys.argv[1:] or (20_000, 40))
 folder, tasks, kalgebra = Path("runs/ppo_marks"), Path(__file__).parent / "first_clicks", load_app("kalgebra")
 LINES = [*"23456789", *(f"ans+{n}" for n in range(2, 10)), "notes.kal", "work.kal", "sums.kal"]
 MARKS, ROWS = 40, [*(("line", line) for line in LINES), ("stop", "DONE")]
@@ -196,6 +196,9 @@ class Judge(BaseCallback):
     def _on_rollout_end(self):
         if self.num_timesteps - self.curve[-1][0] >= self.every:
             self.judge()
+
+    def _on_training_end(self):
+        self.judge()
 
     def _on_step(self):
         return True
