@@ -118,7 +118,6 @@ def test_what_is_no_task_file_is_told(tmp_path: Path, text: str, told: str) -> N
     ("changes", "told"),
     [
         ({"sort": "Raw"}, "of sort 'Raw'"),
-        ({"type": "Celestia"}, "needs SciBoard-Celestia-v0"),
         (
             {"initialize": [{"func": "download", "url": "https://x.example/y", "path": "~/y"}]},
             "https://x.example/y",
