@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sci_gym.envs.celestia import sky
-from sci_gym.scienceboard import CannotError, Lambda, LambdaRefusedError
+from sci_gym.scienceboard import CannotError, read_lambda
 
 KINDS = {1: "star", 2: "body", 3: "deep sky"}
 """What a query's `type` says."""
@@ -64,12 +64,7 @@ def hold(text: str, parameters: int, names: Sequence[str]) -> None:
     Raises:
         CannotError: for such a one.
     """
-    try:
-        parsed = Lambda(text)
-    except LambdaRefusedError as exc:
-        raise CannotError(str(exc)) from exc
-    if parsed.parameters != parameters:
-        raise CannotError(f"{text!r} takes {parsed.parameters} values, not {parameters}.")
+    parsed = read_lambda(text, parameters)
     for constant in sorted(parsed.constants - _TOLD - {*names, "math"}):
         raise CannotError(f"looks for {constant!r}, which the stock program does not tell.")
 

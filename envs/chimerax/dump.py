@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sci_gym.scienceboard import CannotError, Lambda, LambdaRefusedError
+from sci_gym.scienceboard import CannotError, Lambda, read_lambda
 
 MODELS = "_state_containers.models._models."
 _WINDOW = "_atoms_drawing._draw_shape.bindings._opengl_context.window.view."
@@ -34,12 +34,7 @@ def hold_lambda(text: str, parameters: int) -> None:
     Raises:
         CannotError: for such a one.
     """
-    try:
-        parsed = Lambda(text)
-    except LambdaRefusedError as exc:
-        raise CannotError(str(exc)) from exc
-    if parsed.parameters != parameters:
-        raise CannotError(f"{text!r} takes {parsed.parameters} values, not {parameters}.")
+    parsed = read_lambda(text, parameters)
     known = [*(f"{MODELS}(1,).{one}" for one in TOLD), *_OTHERS]
     for constant in parsed.constants:
         if _ATTRIBUTE.fullmatch(constant) and not any(constant in one for one in known):

@@ -12,7 +12,7 @@ Where we differ, for all programs: the time to `wait` counts for nothing, since 
 episode that is judged by state alone has to be ended with DONE; `penalty` and `ans` are not used.
 """
 
-from sci_gym.scienceboard.adapter import PROGRAMS, Adapter, CannotError, Judged, Source, judged
+from sci_gym.scienceboard.adapter import PROGRAMS, Adapter, CannotError, Judged, Source, judged, read_lambda
 from sci_gym.scienceboard.building import Player, build, extended
 from sci_gym.scienceboard.document import TaskFile, read_task_file
 from sci_gym.scienceboard.generic import HOME, command_words, home_path
@@ -41,6 +41,7 @@ __all__ = [
     "extended",
     "home_path",
     "judged",
+    "read_lambda",
     "read_task_file",
     "survey",
 ]

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from sci_gym.app import App
 from sci_gym.errors import ConfigurationError
 from sci_gym.scienceboard.document import TaskFile
+from sci_gym.scienceboard.lambdas import Lambda, LambdaRefusedError
 from sci_gym.specs import Check, Inspection, Verb
 
 PROGRAMS: Mapping[str, str] = {
@@ -72,6 +73,21 @@ class Judged:
 def judged(predicate: str, **arguments: object) -> Judged:
     """One check by a predicate's name, which needs nothing beside the program's state."""
     return Judged((Check(predicate, arguments),))
+
+
+def read_lambda(text: str, parameters: int) -> Lambda:
+    """A lambda of a task file.
+
+    Raises:
+        CannotError: it is of a form that is not known, or takes another number of values.
+    """
+    try:
+        parsed = Lambda(text)
+    except LambdaRefusedError as exc:
+        raise CannotError(str(exc)) from exc
+    if parsed.parameters != parameters:
+        raise CannotError(f"{text!r} takes {parsed.parameters} values, not {parameters}.")
+    return parsed
 
 
 def as_it_is(app: App) -> App:
