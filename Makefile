@@ -69,7 +69,7 @@ $(CORE): $(BIN)/python pyproject.toml setup.py
 	touch $@
 
 $(DEV): $(CORE) $(CONSTRAINTS)
-	$(BIN)/python -m pip install --quiet --constraint $(CONSTRAINTS) --editable ".[dev,rl,data,dpo,ray]"
+	$(BIN)/python -m pip install --quiet --constraint $(CONSTRAINTS) --editable ".[dev,data,dpo,rllib]"
 	touch $@
 
 clean:

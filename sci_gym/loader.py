@@ -29,6 +29,7 @@ from sci_gym.specs import TaskSpec
 from sci_gym.stage import Timing
 from sci_gym.tasks import Template, load_template, load_templates
 from sci_gym.vector import Curriculum, MakeEnv, SciVectorEnv
+from sci_gym.wrappers import MarkActions, ScreenshotOnly
 
 _MIN_SIDE_PX, _MAX_SIDE_PX = 320, 4096
 Draw = Callable[[np.random.Generator], TaskSpec]
@@ -206,6 +207,31 @@ def make(
     draw = select_tasks(loaded, task)
     coordinator = Coordinator(maker, playing, timing, spares=spares)
     return SciEnv(playing, draw, coordinator, options)
+
+
+def make_marks(
+    *,
+    max_marks: int = 64,
+    texts: Sequence[str] = (),
+    keys: Sequence[str] = (),
+    stops: Sequence[str] = ("DONE",),
+    size: tuple[int, int] = (84, 84),
+    observation: str = "screenshot",
+    **options: Any,
+) -> gym.Env[Any, Any]:
+    """What `gym.make("SciBoard-...-Marks-v0", ...)` calls: actions are numbers, observations are images.
+
+    Args:
+        max_marks: see `MarkActions`.
+        texts: see `MarkActions`.
+        keys: see `MarkActions`.
+        stops: see `MarkActions`.
+        size: width and height of the image, uint8 `[H, W, 3]`, see `ScreenshotOnly`.
+        observation: one with a screenshot, see `make`.
+        options: see `make`.
+    """
+    env = make(observation=observation, **options)
+    return ScreenshotOnly(MarkActions(env, max_marks, texts, keys, stops), size)
 
 
 def make_vector(

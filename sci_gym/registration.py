@@ -1,4 +1,7 @@
-"""Registers the Gymnasium id of every folder under `envs/`.
+"""Registers the Gymnasium ids of every folder under `envs/`.
+
+`SciBoard-X-v0` is the environment itself. `SciBoard-X-Marks-v0` is the same one for what makes environments by
+id and batches numbers only, such as RLlib: see `sci_gym.loader.make_marks`.
 
 Importing `sci_gym` does it, and so does Gymnasium's own entry point. A folder's `__init__` holds its `ENV_ID`
 and nothing heavy, so that this stays cheap.
@@ -16,6 +19,7 @@ import sci_gym.envs
 
 ENTRY_POINT = "sci_gym.loader:make"
 VECTOR_ENTRY_POINT = "sci_gym.loader:make_vector"
+MARKS_ENTRY_POINT = "sci_gym.loader:make_marks"
 
 
 def env_ids() -> Iterator[tuple[str, str]]:
@@ -35,3 +39,5 @@ def register_all() -> None:
                 vector_entry_point=VECTOR_ENTRY_POINT,
                 kwargs={"app": app},
             )
+            name, _, version = env_id.rpartition("-")
+            gym.register(id=f"{name}-Marks-{version}", entry_point=MARKS_ENTRY_POINT, kwargs={"app": app})

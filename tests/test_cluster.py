@@ -166,3 +166,22 @@ def test_a_worker_of_ray_makes_an_environment_by_its_id(nodes: Any) -> None:
             return env.observation_space.contains(observation), float(reward)
 
     assert ray.get(ray.remote(play).remote(f"sci_gym:{ID}"), timeout=PLACE_S) == (True, 0.0)
+
+
+def test_rllib_learns_by_an_id(nodes: Any) -> None:
+    """PPO of RLlib steps two desktops in a worker of its own, and updates its network."""
+    ppo = pytest.importorskip("ray.rllib.algorithms.ppo", reason="needs RLlib: pip install 'sci-gym[rllib]'")
+    options = {"task": "product-odd", "resolution": SIZE, "texts": ["1\n"]}
+    config = (
+        ppo.PPOConfig()
+        .environment("sci_gym:SciBoard-KAlgebra-Marks-v0", env_config=options)
+        .env_runners(num_env_runners=1, num_envs_per_env_runner=2, rollout_fragment_length=8)
+        .training(train_batch_size_per_learner=16, minibatch_size=8, num_epochs=1)
+    )
+    algorithm = config.build_algo()
+    try:
+        result = algorithm.train()
+    finally:
+        algorithm.stop()
+    assert result["env_runners"]["num_env_steps_sampled"] >= 16
+    assert result["learners"]["default_policy"]["num_trainable_parameters"] > 1000

@@ -22,6 +22,9 @@ import psutil
 import pytest
 
 from sci_gym.client import VMAgentClient
+from sci_gym.data import DIALECTS, DataSet, Recorder
+from sci_gym.data.exports import Pictures, Writer, find_pairs
+from sci_gym.data.merge import merge
 from sci_gym.errors import (
     ConfigurationError,
     DeadlineError,
@@ -39,6 +42,7 @@ from sci_gym.machines._intact import describe, is_intact, looks_intact
 from sci_gym.machines._qemu import PREFIX
 from sci_gym.machines._qmp import Line, Monitor
 from sci_gym.machines.libvirt import LibvirtMachine
+from sci_gym.oracle import play
 from sci_gym.specs import Action
 from tests.virtual import SPEC, make_machine
 
@@ -330,6 +334,34 @@ def test_the_same_actions_from_one_snapshot_give_the_same_state(env: gym.Env[Any
         assert "b" not in playing.app.read_state(playing.last)["variables"]
     assert seen[0] == seen[1]
     assert seen[0][1]["variables"]["b"] == "7"
+
+
+@pytest.mark.program
+@pytest.mark.timeout(1500)
+def test_forks_that_are_recorded_make_a_preference_pair(env: gym.Env[Any, Any], tmp_path: Path) -> None:
+    """What was typed next parts them; what they share is recorded in each."""
+    recorder = Recorder(env, tmp_path / "data")
+    recorder.reset(seed=1)
+    oracle: Any = recorder.unwrapped
+    walk = play(recorder, oracle.task.oracle)
+    next(walk)
+    good, bad = recorder.fork(2)
+    try:
+        for _ in play(good, oracle.task.oracle[1:]):
+            pass
+        bad.step(Action.fail())
+    finally:
+        good.close(), bad.close()
+    origin, *branches = DataSet(tmp_path / "data")
+    assert [one.result for one in (origin, *branches)] == ["unfinished", "success", "failure"]
+    assert all(one.steps[:2] == origin.steps for one in branches)
+    assert all(one.meta.forked_from == origin.meta.started_unix_s for one in branches)
+    list(merge([origin, *branches], tmp_path / "merged"))
+    (pair,) = find_pairs(
+        DataSet(tmp_path / "merged"), Writer(DIALECTS["pyautogui"], Pictures(tmp_path / "pictures"))
+    )
+    assert [choice.before.step for choice in pair] == [1, 1]
+    assert pair[1].words == "FAIL"
 
 
 @pytest.mark.program

@@ -42,6 +42,7 @@ class Meta(_Record):
         notes: what the caller of the recorder said of it, such as the policy's name.
         versions: of Python, packages, and the program's Debian packages.
         started_unix_s: when.
+        forked_from: `started_unix_s` of the episode whose steps it begins with; None where a reset began it.
     """
 
     env_id: str
@@ -59,6 +60,7 @@ class Meta(_Record):
     notes: dict[str, Any] = Field(default_factory=dict)
     versions: dict[str, str]
     started_unix_s: float
+    forked_from: float | None = None
 
 
 class Step(_Record):

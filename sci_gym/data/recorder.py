@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import shutil
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -98,6 +99,24 @@ class Recorder(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorArgs)
         self._write_step(episode, action_record(self._base.to_action(action)), result, took_s)
         return result
 
+    def fork(self, n: int) -> list[Recorder]:
+        """As many recorders around forks of the environment, see `SciEnv.fork`.
+
+        Each goes on with an episode of its own, which begins with the steps so far: a state that several
+        episodes left by different actions, as preference pairs need it.
+        """
+        meta = json.loads((self.episode / "meta.json").read_bytes())
+        meta["forked_from"] = meta["started_unix_s"]
+        return [self._twin(env, meta) for env in self._base.fork(n)]
+
+    def _twin(self, env: SciEnv, meta: dict[str, Any]) -> Recorder:
+        twin = Recorder(env, self._folder, self._notes)
+        twin._frame, twin._tree, twin._step, twin._began = self._frame, self._tree, self._step, self._began
+        twin._episode = begin_episode(self._folder)
+        shutil.copy(self.episode / "steps.jsonl", twin._episode)
+        _write_json(twin._episode / "meta.json", {**meta, "started_unix_s": time.time()})
+        return twin
+
     def _write_meta(self, episode: Path, seed: int | None) -> None:
         base, task = self._base, self._base.task
         nodes = [
@@ -122,9 +141,7 @@ class Recorder(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorArgs)
             "versions": versions_of(base.app),
             "started_unix_s": time.time(),
         }
-        draft = episode / "meta.part"
-        draft.write_text(json.dumps(meta, indent=1) + "\n", encoding="utf-8")
-        draft.replace(episode / "meta.json")
+        _write_json(episode / "meta.json", meta)
 
     def _write_step(self, episode: Path, action: dict[str, Any] | None, result: Step, took_s: float) -> None:
         _, reward, terminated, truncated, info = result
@@ -179,6 +196,13 @@ def begin_episode(folder: Path) -> Path:
         except FileExistsError:
             continue
         return episode
+
+
+def _write_json(path: Path, data: Mapping[str, Any]) -> None:
+    """Write a file that is there only when it is whole."""
+    draft = path.with_suffix(".part")
+    draft.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+    draft.replace(path)
 
 
 def _append(path: Path, line: bytes) -> None:
