@@ -1,7 +1,7 @@
 """Registers the Gymnasium ids of every folder under `envs/`.
 
-`SciBoard-X-v0` is the environment itself. `SciBoard-X-Marks-v0` is the same one for what makes environments by
-id and batches numbers only, such as RLlib: see `sci_gym.loader.make_marks`.
+`SciBoard-X-v0` is the environment itself. `SciBoard-X-Marks-v0` is the same one for what makes environments
+by id and batches numbers only, such as RLlib: see `sci_gym.loader.make_marks`.
 
 Importing `sci_gym` does it, and so does Gymnasium's own entry point. A folder's `__init__` holds its `ENV_ID`
 and nothing heavy, so that this stays cheap.
