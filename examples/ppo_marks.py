@@ -12,6 +12,7 @@ import re
 import sys
 import time
 import zlib
+from collections import Counter
 from functools import partial
 from pathlib import Path
 
@@ -77,7 +78,7 @@ class Rows(gym.Wrapper):
             task = template.instantiate(self.rng)
             held_out = zlib.crc32(task.instruction.encode()) % 4 == 0
         seen, info = self.env.reset(seed=seed, options={"task": task})
-        self.asked, self.done = words_of(task.instruction), []
+        self.task, self.asked, self.done = template.id, words_of(task.instruction), []
         return self.look(seen, info), {}
 
     def step(self, number):
@@ -85,7 +86,8 @@ class Rows(gym.Wrapper):
         self.done.append(self.rows[number][:2])
         seen, reward, terminated, truncated, info = self.env.step(number)
         reward += self.graph * info["success"]
-        return self.look(seen, info), reward, terminated, truncated, {"is_success": info["success"]}
+        told = {"is_success": info["success"], "task": self.task}
+        return self.look(seen, info), reward, terminated, truncated, told
 
     def look(self, seen, info):
         """The observation."""
@@ -184,11 +186,18 @@ class Judge(BaseCallback):
 
     def judge(self):
         """Note the share of held-out instructions that the policy solves, always taking its first choice."""
-        solved = []
-        note = lambda here, _: here["done"] and solved.append(here["info"]["is_success"])  # noqa: E731
+        played, solved = Counter(), Counter()
+
+        def note(here, _):
+            if here["done"]:
+                played[here["info"]["task"]] += 1
+                solved[here["info"]["task"]] += here["info"]["is_success"]
+
         evaluate_policy(self.model, self.env, trials, callback=note)
-        self.curve.append((self.num_timesteps, sum(solved) / len(solved)))
-        print(f"{self.title}, {self.num_timesteps} steps: {self.curve[-1][1]:.2f} of held-out instructions")
+        self.curve.append((self.num_timesteps, solved.total() / played.total()))
+        each = ", ".join(f"{task} {solved[task]}/{played[task]}" for task in sorted(played))
+        told = f"{self.curve[-1][1]:.2f} of held-out instructions ({each})"
+        print(f"{self.title}, {self.num_timesteps} steps: {told}", flush=True)
 
     def _on_training_start(self):
         self.judge()
@@ -226,6 +235,7 @@ def learn(reward):
         gamma=0.9, ent_coef=0.01, policy_kwargs={"net_arch": [], "features_extractor_class": Scores},
     )  # fmt: skip
     model.learn(steps, judge, progress_bar=True)
+    model.save(folder / reward)
     envs.close(), judge.env.close()
     return judge.curve
 

@@ -14,6 +14,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 from gymnasium.vector import AutoresetMode
+from gymnasium.wrappers import DtypeObservation, RescaleObservation
 
 import sci_gym.envs
 from sci_gym.app import App
@@ -31,6 +32,7 @@ from sci_gym.tasks import Template, load_template, load_templates
 from sci_gym.vector import Curriculum, MakeEnv, SciVectorEnv
 from sci_gym.wrappers import MarkActions, ScreenshotOnly
 
+_DTYPES, _ZERO, _ONE = ("uint8", "float32"), np.float32(0), np.float32(1)
 _MIN_SIDE_PX, _MAX_SIDE_PX = 320, 4096
 Draw = Callable[[np.random.Generator], TaskSpec]
 Choice = str | Path | Sequence[str] | Callable[[Template], bool] | None
@@ -216,6 +218,7 @@ def make_marks(
     keys: Sequence[str] = (),
     stops: Sequence[str] = ("DONE",),
     size: tuple[int, int] = (84, 84),
+    dtype: str = "uint8",
     observation: str = "screenshot",
     **options: Any,
 ) -> gym.Env[Any, Any]:
@@ -226,12 +229,19 @@ def make_marks(
         texts: see `MarkActions`.
         keys: see `MarkActions`.
         stops: see `MarkActions`.
-        size: width and height of the image, uint8 `[H, W, 3]`, see `ScreenshotOnly`.
+        size: width and height of the image, `[H, W, 3]`, see `ScreenshotOnly`.
+        dtype: "uint8", from 0 to 255; or "float32", from 0 to 1, as RLlib's networks take it.
         observation: one with a screenshot, see `make`.
         options: see `make`.
+
+    Raises:
+        UnknownNameError: an option has no such value.
     """
+    if dtype not in _DTYPES:
+        raise UnknownNameError("dtype", dtype, _DTYPES)
     env = make(observation=observation, **options)
-    return ScreenshotOnly(MarkActions(env, max_marks, texts, keys, stops), size)
+    seen = ScreenshotOnly(MarkActions(env, max_marks, texts, keys, stops), size)
+    return seen if dtype == "uint8" else RescaleObservation(DtypeObservation(seen, np.float32), _ZERO, _ONE)
 
 
 def make_vector(

@@ -171,7 +171,7 @@ def test_a_worker_of_ray_makes_an_environment_by_its_id(nodes: Any) -> None:
 def test_rllib_learns_by_an_id(nodes: Any) -> None:
     """PPO of RLlib steps two desktops in a worker of its own, and updates its network."""
     ppo = pytest.importorskip("ray.rllib.algorithms.ppo", reason="needs RLlib: pip install 'sci-gym[rllib]'")
-    options = {"task": "product-odd", "resolution": SIZE, "texts": ["1\n"]}
+    options = {"task": "product-odd", "resolution": SIZE, "dtype": "float32"}
     config = (
         ppo.PPOConfig()
         .environment("sci_gym:SciBoard-KAlgebra-Marks-v0", env_config=options)
