@@ -212,7 +212,7 @@ def test_the_wheel_has_the_four_names_and_no_other(wheel: list[str]) -> None:
 def test_the_wheel_has_all_modules_and_data(wheel: list[str]) -> None:
     shipped = {name.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for name in wheel}
     assert {name for name, _ in modules()} <= shipped
-    pages = ("replay.html", "viewer.html", "watch.html", "data.html", "live.html", "colours.css", "task.toml")
+    pages = ("replay.html", "viewer.html", "watch.html", "data.html", "page.html", "colours.css", "task.toml")
     templates = [f"templates/{name}" for name in pages]
     for data in (
         "py.typed",
