@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import re
@@ -13,12 +14,14 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 import pytest
 from PIL import Image
 
-from sci_gym.data import DIALECTS, DataSet
+from sci_gym.data import DIALECTS, DataSet, Recorder
 from sci_gym.data.show import Show
+from sci_gym.oracle import play
 from sci_gym.specs import STOP_KINDS, Action, Kind
 from sci_gym.wrappers import computer13, pyautogui_text
 from tests.pages import dump_dom
@@ -141,6 +144,18 @@ def test_pairs_prefer_what_solved_the_task(folder: Path, tmp_path: Path) -> None
     oracles = [pair for pair in lines(tmp_path / "dpo.jsonl") if pair["chosen_value"][0]]
     assert {pair["task"] for pair in oracles} == {"product-odd", "vector-sum"}
     assert all(pair["chosen"][0]["content"][0]["text"].startswith("Action: ") for pair in oracles)
+
+
+def test_what_shows_nothing_but_may_be_needed_is_not_rejected(tmp_path: Path) -> None:
+    env = Recorder(gym.make("SciBoard-KAlgebra-v0", task="product-odd", resolution=SIZE), tmp_path / "data")
+    with contextlib.closing(env):
+        env.reset(seed=0)
+        env.step(Action.hotkey("ctrl", "c"))
+        for _ in play(env, env.unwrapped.task.oracle):  # type: ignore[attr-defined]
+            pass
+    (episode,) = DataSet(tmp_path / "data")
+    assert (episode.result, episode.steps[1].tree) == ("success", episode.steps[0].tree)
+    assert run("export", str(tmp_path / "data"), str(tmp_path), "--format", "dpo", code=1)["lines"] == 0
 
 
 @pytest.mark.parametrize("name", ["ui-tars", "os-atlas", "aguvis"])

@@ -134,7 +134,8 @@ def find_pairs(episodes: Iterable[Episode], writer: Writer) -> Iterator[tuple[Ch
     Pixels do not count: programs draw blinking cursors, and plots in colours of their choice.
 
     An action's value is what its episode came to from there on: success first, then Coverage Rate gained,
-    sooner being better. Of each action on a state its best value counts; the best is paired with each worse.
+    sooner being better. Of each action on a state its best value counts; the best is paired with each worse,
+    unless one episode took both: what changes nothing that shows, such as copying, may still be needed.
     """
     states: dict[str, dict[str, Choice]] = defaultdict(dict)
     for episode in episodes:
@@ -145,7 +146,7 @@ def find_pairs(episodes: Iterable[Episode], writer: Writer) -> Iterator[tuple[Ch
                 choices[words] = choice
     for choices in states.values():
         best, *others = sorted(choices.values(), key=lambda choice: choice.value, reverse=True)
-        yield from ((best, worse) for worse in others if worse.value < best.value)
+        yield from ((best, worse) for worse in others if worse.value < best.value and _apart(best, worse))
 
 
 def export_dpo(episodes: Iterable[Episode], writer: Writer) -> Iterator[Line]:
@@ -174,6 +175,15 @@ def _value(episode: Episode, step: Step) -> tuple[bool, float]:
     rest = (one for one in episode.steps[step.step :] if not one.infra_error)
     gained = [one.coverage_rate - episode.steps[one.step - 1].coverage_rate for one in rest]
     return episode.result == "success", round(sum(_DISCOUNT**at * gain for at, gain in enumerate(gained)), 6)
+
+
+def _apart(one: Choice, other: Choice) -> bool:
+    """Whether neither episode took the other's action as well; forks share their first steps."""
+    return not any(
+        place < min(len(one.episode.steps), len(other.episode.steps))
+        and one.episode.steps[place] == other.episode.steps[place]
+        for place in (one.before.step + 1, other.before.step + 1)
+    )
 
 
 def _about(episode: Episode) -> Line:
