@@ -26,7 +26,7 @@ from sci_gym.oracle import play
 from sci_gym.specs import Action
 from sci_gym.wrappers import PyAutoGuiText
 
-seeds, trials = map(int, sys.argv[1:] or (6, 12))
+seeds, trials = map(int, sys.argv[1:] or (10, 18))
 folder, kalgebra = Path("runs/dpo"), load_app("kalgebra")
 tasks = ["graph-settings", "hide-plot", "remove-plot"]
 desktop = {"resolution": (1280, 800), "observation": "a11y"}

@@ -250,5 +250,6 @@ if __name__ == "__main__":
         told = f"{reward} reward: {rates} {steps} steps, {minutes:.0f} minutes"
         print(f"success on held-out instructions, {told}")
         plt.plot(*zip(*curve, strict=True), marker="o", label=told)
-        plt.legend(), plt.xlabel("steps"), plt.ylabel("success on held-out instructions"), plt.ylim(0, 1)
-        plt.savefig(folder / "curve.png")
+        plt.legend(loc="lower left", bbox_to_anchor=(0, 1)), plt.ylim(-0.02, 1.02)
+        plt.xlabel("steps"), plt.ylabel("success on held-out instructions")
+        plt.savefig(folder / "curve.png", bbox_inches="tight")
