@@ -39,8 +39,8 @@ def make_certificate(folder: Path, name: str) -> tuple[Path, Path]:
     return key, certificate
 
 
-def command(*options: str) -> list[str]:
-    return [sys.executable, "-m", "sci_gym_vm_agent", *options]
+def command(*options: str, python: str = sys.executable) -> list[str]:
+    return [python, "-m", "sci_gym_vm_agent", *options]
 
 
 class Kept:
@@ -65,13 +65,13 @@ class Kept:
 
 
 @contextmanager
-def keep(folder: Path, *, token_by_file: bool = False) -> Iterator[Kept]:
+def keep(folder: Path, *, token_by_file: bool = False, python: str = sys.executable) -> Iterator[Kept]:
     """Run one, as an ordinary user, on the loopback with TLS; its files are in `folder`."""
     folder.chmod(0o755)
     key, certificate = make_certificate(folder, "daemon")
     address, token = f"localhost:{free_port()}", secrets.token_urlsafe(32)
     (folder / "token").write_text(token)
-    line = command("--keep", "--listen", address, "--size", SIZE)
+    line = command("--keep", "--listen", address, "--size", SIZE, python=python)
     line += ["--tls-key", str(key), "--tls-cert", str(certificate)]
     if token_by_file:
         line += ["--token-file", str(folder / "token")]

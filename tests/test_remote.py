@@ -6,7 +6,9 @@ import os
 import re
 import signal
 import subprocess
+import sysconfig
 import time
+import venv
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -167,6 +169,20 @@ def test_the_token_is_in_no_text_of_the_host(kept: Kept, machine: RemoteMachine)
     texts = [repr(endpoint), repr(machine), (kept.ca_file.parent / "log").read_text()]
     texts.append(subprocess.run(["ps", "axeww"], capture_output=True, text=True, check=True).stdout)
     assert not [text for text in texts if kept.token in text or endpoint.session in text]
+
+
+def test_it_may_be_installed_where_desktops_have_folders_of_their_own(tmp_path: Path) -> None:
+    """Such as below /tmp, which is empty on each desktop."""
+    venv.create(tmp_path / "venv", symlinks=True)
+    python = tmp_path / "venv/bin/python"
+    (site,) = (tmp_path / "venv").glob("lib/*/site-packages")
+    packages = sysconfig.get_path("purelib")
+    (site / "ours.pth").write_text(f"import site; site.addsitedir({packages!r})\n")
+    with keep(tmp_path, python=str(python)) as daemon:
+        machine = RemoteMachine(SPEC, **daemon.options)
+        with closing(VMAgentClient(machine.start())) as client:
+            assert client.screen_size() == (SPEC.width, SPEC.height)
+        machine.stop()
 
 
 def test_what_is_missing_there_is_told_with_the_command(machine: RemoteMachine) -> None:

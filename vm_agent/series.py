@@ -10,11 +10,15 @@ import argparse
 import asyncio
 import os
 import sys
-from typing import Any, Awaitable
+from pathlib import Path
+from typing import Any, Awaitable, Iterator
 
+import sci_gym_protos
+import sci_gym_vm_agent
 from sci_gym_vm_agent.door import Door, check_hidden
 
 _ROOT = "/run/guest"
+_EMPTIED = (Path("/tmp"), Path("/var/tmp"), Path("/run"))
 _PASSWD = b"root:x:0:0:root:/root:/usr/sbin/nologin\nuser:x:1000:1000:user:/home/user:/bin/bash\n"
 
 
@@ -71,8 +75,10 @@ def _command(options: argparse.Namespace, door: Door, passwd: int) -> "list[str]
     line += ["--unshare-uts", "--hostname", "sci-gym", "--uid", "1000", "--gid", "1000"]
     line += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
     line += ["--ro-bind-data", str(passwd), "/etc/passwd"]
-    for folder in ("/tmp", "/var/tmp", "/run"):
-        line += ["--tmpfs", folder]
+    for folder in _EMPTIED:
+        line += ["--tmpfs", str(folder)]
+    for folder in _own_folders():
+        line += ["--ro-bind", str(folder), str(folder)]
     line += ["--size", str(options.max_disk), "--tmpfs", _ROOT]
     for path in (door.key, door.certificate, *door.shown):
         if path is not None:
@@ -87,6 +93,14 @@ def _command(options: argparse.Namespace, door: Door, passwd: int) -> "list[str]
     if door.key is not None and door.certificate is not None:
         line += ["--tls-key", str(door.key.resolve()), "--tls-cert", str(door.certificate.resolve())]
     return line
+
+
+def _own_folders() -> Iterator[Path]:
+    """What the daemon's interpreter reads of folders that are emptied."""
+    packages = (Path(module.__path__[0]) for module in (sci_gym_protos, sci_gym_vm_agent))
+    for folder in sorted({Path(sys.prefix), Path(sys.base_prefix), *packages}):
+        if any(emptied in folder.parents for emptied in _EMPTIED):
+            yield folder
 
 
 async def _unless(stopped: asyncio.Event, wanted: "Awaitable[Any]") -> Any:
