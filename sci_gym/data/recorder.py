@@ -113,8 +113,9 @@ class Recorder(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorArgs)
         twin = Recorder(env, self._folder, self._notes)
         twin._frame, twin._tree, twin._step, twin._began = self._frame, self._tree, self._step, self._began
         twin._episode = begin_episode(self._folder)
-        shutil.copy(self.episode / "steps.jsonl", twin._episode)
         _write_json(twin._episode / "meta.json", {**meta, "started_unix_s": time.time()})
+        draft = shutil.copy(self.episode / "steps.jsonl", twin._episode / "steps.part")
+        draft.replace(twin._episode / "steps.jsonl")  # last: it makes it an episode
         return twin
 
     def _write_meta(self, episode: Path, seed: int | None) -> None:
