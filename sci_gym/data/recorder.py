@@ -114,7 +114,8 @@ class Recorder(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorArgs)
         twin._frame, twin._tree, twin._step, twin._began = self._frame, self._tree, self._step, self._began
         twin._episode = begin_episode(self._folder)
         _write_json(twin._episode / "meta.json", {**meta, "started_unix_s": time.time()})
-        draft = shutil.copy(self.episode / "steps.jsonl", twin._episode / "steps.part")
+        draft = twin._episode / "steps.part"
+        shutil.copyfile(self.episode / "steps.jsonl", draft)
         draft.replace(twin._episode / "steps.jsonl")  # last: it makes it an episode
         return twin
 
