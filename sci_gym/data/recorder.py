@@ -107,7 +107,13 @@ class Recorder(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorArgs)
         """
         meta = json.loads((self.episode / "meta.json").read_bytes())
         meta["forked_from"] = meta["started_unix_s"]
-        return [self._twin(env, meta) for env in self._base.fork(n)]
+        forks = self._base.fork(n)
+        try:
+            return [self._twin(env, meta) for env in forks]
+        except BaseException:  # such as a full disk
+            for env in forks:
+                env.close()
+            raise
 
     def _twin(self, env: SciEnv, meta: dict[str, Any]) -> Recorder:
         twin = Recorder(env, self._folder, self._notes)
